@@ -16,7 +16,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={}", folder.join("src").display());
         println!("cargo::rerun-if-changed={}", folder.join("Cargo.toml").display());
     }
-    // Only list files that exist, because Cargo reruns this script every time if one is missing.
+    // List only existing files. If a listed file is missing, Cargo reruns this script every time.
     for file in ["../../Cargo.toml", "../../Cargo.lock"].map(|file| manifest.join(file)) {
         if file.is_file() {
             println!("cargo::rerun-if-changed={}", file.display());

@@ -69,7 +69,7 @@ fn run_blocks(root: &Path, clone: &Clone) -> Vec<String> {
     problems
 }
 
-/// Returns the `sh` blocks on a page, separately for the README and joined for other pages.
+/// Returns the `sh` blocks on a page. Blocks are joined into one unless the page is the README.
 fn of_page(page: &'static str, text: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let mut inside = false;

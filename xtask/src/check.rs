@@ -105,8 +105,8 @@ fn check_space(root: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs steps in subprocesses. Waiting steps start as soon as their prerequisites have finished;
-/// computing steps start in order as cores become free.
+/// Runs steps in subprocesses. Steps that mostly wait start as soon as their prerequisites have
+/// finished; computing steps start in order as cores become free.
 fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended> {
     let (sender, receiver) = mpsc::channel::<Ended>();
     let mut waiting = steps.to_vec();
@@ -173,7 +173,7 @@ fn passes(root: &Path, program: &Path, step: &Step) -> std::io::Result<bool> {
     let log = log(root, step);
     fs::create_dir_all(log.parent().unwrap_or(root))?;
     let log = fs::File::create(log)?;
-    // Waiting tests get a higher priority, so that other steps do not delay them.
+    // Tests that mostly wait get a higher priority, so that other steps do not delay them.
     let priority = if step.cores == WAIT { "0" } else { "10" };
     let mut process = Command::new("nice");
     process.args(["-n", priority]).arg(program).args(["step", step.name]);

@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Checks that forge workflows run only commands that exist.
+    /// Forge workflows must run only commands that exist.
     #[test]
     fn workflows_run_commands_of_this_program() {
         let folder = crate::root().join(".github/workflows");

@@ -107,8 +107,8 @@ pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, &words, &[required, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
 }
 
-/// Runs all cluster disturbances on the given release with the given seeds. For `older`, runs the
-/// regular tests on each older release; for `speed`, runs a measurement.
+/// Tests all cluster disturbances on the given release with the given seeds. For `older`, runs the
+/// regular tests on each older release; for `speed`, runs the speed measurement.
 pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
     let run = |test: &str, release: &str, more: &[(&str, &str)]| {

@@ -1,6 +1,6 @@
 //! The test programs, which are all built at once, and the steps that run them.
 //!
-//! The programs run as under cargo, but without its lock, so waiting tests can run during builds.
+//! The programs run as under cargo, but without its lock, so builds do not block them.
 
 use std::fs;
 use std::path::Path;

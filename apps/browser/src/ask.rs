@@ -15,8 +15,8 @@ use crate::session::{MAX_SEARCHED_NODES, Session};
 /// The maximum number of jobs that a plan moves.
 const MAX_MOVED_JOBS: usize = 3;
 
-/// Reports whether a shape fits now, and how many such boxes fit. If it does not fit, also reports
-/// the jobs that occupy the earliest place to become free, and moves that would make room.
+/// Reports whether a box of a shape fits now, and how many fit at the same time. If none fits, also
+/// reports the jobs in the location that becomes free first, and moves that would make room.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
@@ -75,7 +75,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns the box. If the number of coordinates is wrong, its sides are zero.
+    /// Converts this part to a box. If the number of coordinates is wrong, its sides are zero.
     fn cuboid(&self, grid: &Grid) -> Cuboid {
         let is_known = [&self.base, &self.sides].iter().all(|all| all.len() == grid.axes());
         let three = |all: &[u16], fill| -> [u16; 3] {
@@ -96,7 +96,7 @@ pub(crate) struct Scene {
 }
 
 /// Returns the same answer as `pavior explain`: a drawing of the candidates with their indices, the
-/// chosen parts, and sentences. Randomized strategies use seed 1.
+/// chosen parts, and an explanation. Randomized strategies use seed 1.
 pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
     let grid: Grid = scene.machine.parse().map_err(Fault::of)?;
     let selection = scene.strategy.parse().map_err(Fault::of)?;

@@ -33,9 +33,9 @@ enum Command {
     Explain(ask::Scene),
     /// Runs a simulation, like `pavior simulate --no-timing --format json`.
     Simulate { settings: Settings },
-    /// Reads and summarizes the log that follows the command line.
+    /// Reads and summarizes the log in the bytes that follow this command.
     Log { name: String },
-    /// Simulates the log under all alternative settings, or only under those to try first.
+    /// Simulates the log under all alternative settings, or only under the first ones to try.
     Advise { settings: Settings, all: bool },
 }
 
@@ -46,7 +46,7 @@ pub struct Engine {
     log: Log,
 }
 
-/// The alternatives to try first: at most `MOST_TRIED` of them, except those already in use.
+/// The alternatives to try first. At most `MOST_TRIED` are tried, skipping those already in use.
 const TRIED: [&str; 7] = [
     "strategy tff",
     "strategy gabl",
@@ -115,7 +115,7 @@ impl Engine {
         Ok(specification.to_json(&samples.map_err(Fault::of)?))
     }
 
-    /// Tries all alternatives, or only those to try first.
+    /// Tries all alternatives, or only the first ones to try.
     fn advise(&self, settings: &Settings, all: bool) -> Result<Value, Fault> {
         let axes = specification(settings)?.points[0].settings().machine.axes();
         // Counting larger boxes after every event would take up most of the run time.
@@ -175,7 +175,7 @@ fn specification(settings: &Settings) -> Result<Specification, Fault> {
     })
 }
 
-/// Converts advice to JSON: its sentences, and its table without the box counts.
+/// Converts advice to JSON, with its sentences and with its table except for the box counts.
 fn advice_json(advice: &advice::Advice) -> Value {
     let is_shown = |measure: &advice::Measure| !measure.metric.starts_with("slots");
     let alternatives = advice.alternatives.iter().map(|one| {

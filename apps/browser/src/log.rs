@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 
-/// The log that the user dropped on the page. Without one, settings that use a log are errors.
+/// The log that the user dropped on the page. Without one, settings that use a log are rejected.
 #[derive(Default)]
 pub(crate) struct Log {
     name: String,

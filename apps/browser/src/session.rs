@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::fault::Fault;
 use crate::statistics::{MIN_COMPARED_JOBS, Statistics, mean_difference};
 
-/// The maximum number of nodes for interactive searches: for the largest free box after every step,
-/// and for moves and box counts in answers.
+/// The size in nodes of the largest machine for which the largest free box is found after every
+/// step, and for which answers include moves and box counts.
 pub(crate) const MAX_SEARCHED_NODES: u32 = 40_000;
 
 /// The start time of a running job, and the boxes of its placement.
@@ -23,7 +23,7 @@ type Stay = (Time, Vec<Cuboid>);
 /// Changes to the running jobs since the last report to the page.
 struct Changes {
     placed: Vec<Value>,
-    /// The ids of jobs that no longer occupy the place known to the page.
+    /// Ids of jobs that no longer have the placement last reported to the page.
     ended: Vec<u64>,
 }
 
@@ -168,7 +168,7 @@ impl Session {
         })
     }
 
-    /// Returns the difference in mean waiting time between two runs of the same jobs. Compares only
+    /// Returns the difference in mean wait time between two runs of the same jobs. Compares only
     /// jobs before the first one that is still waiting in either run, and ignores rejected jobs.
     pub(crate) fn difference(&self, other: &Session) -> Value {
         let limit = self.settled_jobs().min(other.settled_jobs());
@@ -186,8 +186,8 @@ impl Session {
         })
     }
 
-    /// Returns the number of jobs before the first job that has not started or has not arrived. An
-    /// interrupted job in the queue has started.
+    /// Returns the number of jobs before the first job that has not arrived or not started. An
+    /// interrupted job counts as started even while it is back in the queue.
     fn settled_jobs(&self) -> usize {
         let indexes = self.run.queue().iter().map(|job| job.index as usize);
         let oldest = indexes.filter(|&index| !self.statistics.has_wait(index)).min();

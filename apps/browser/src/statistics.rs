@@ -1,4 +1,4 @@
-//! Waiting times and utilization in a run.
+//! Wait times and utilization in a run.
 
 use pavior::Time;
 use pavior::experiments::advice::{BATCHES, Batch, Change};
@@ -7,11 +7,11 @@ use pavior::workload::Job;
 /// The minimum number of jobs for a confidence interval: ten per batch.
 pub(crate) const MIN_COMPARED_JOBS: usize = 10 * BATCHES;
 
-/// The waiting times and the utilization in a run.
+/// The wait times and the utilization in a run.
 pub(crate) struct Statistics {
     /// The time from which utilization is measured: the last event before the first job starts.
     begin: Time,
-    /// The waiting times of the started jobs, by job index.
+    /// The wait times of the started jobs, by job index.
     waits: Vec<Option<Time>>,
     started: u64,
     /// The sum of the waits, in ticks.
@@ -74,7 +74,7 @@ impl Statistics {
         (span > 0).then(|| self.used as f64 / (f64::from(nodes) * span as f64))
     }
 
-    /// Returns both waiting times of each job that started in both runs and has an index below
+    /// Returns the two wait times of each job that started in both runs and has an index below
     /// `limit`.
     pub(crate) fn common_waits(&self, other: &Statistics, limit: usize) -> Vec<[Time; 2]> {
         let waits = self.waits.iter().zip(&other.waits).take(limit);

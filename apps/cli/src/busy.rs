@@ -23,7 +23,7 @@ const OTHER_KEYS: &[&str] =
 /// The state of a machine, with the job names from the file.
 pub(crate) struct Busy {
     pub(crate) state: State,
-    /// The jobs by id, which is their position in the file and in `state.held()`.
+    /// The jobs. A job's id is its position in this list, in the file and in `state.held()`.
     jobs: Vec<BusyJob>,
     by_name: HashMap<Value, JobId>,
     /// If set, jobs that are not running at this time are ignored.

@@ -57,15 +57,15 @@ impl Failure {
         if is_usage { Failure::usage(error) } else { Failure::other(error) }
     }
 
-    /// Creates the error for an invalid option value. The message underlines the wrong part of the
-    /// typed text.
+    /// Creates the error for an invalid option value. The message underlines the invalid part of
+    /// the value.
     pub(crate) fn option(option: &str, typed: &str, offset: usize, error: &BadName) -> Failure {
         let span = error.span.start + offset..error.span.end + offset;
         let place = Place { origin: option.to_string(), line: typed.to_string(), span };
         Failure::Usage { message: error.reason.clone(), place: Some(place) }
     }
 
-    /// Creates the error for an invalid setting. The message underlines the wrong part of its text.
+    /// Creates the error for an invalid setting. The message underlines its invalid part.
     pub(crate) fn in_setting(settings: &[Setting], error: SettingError) -> Failure {
         let SettingError { reason, setting, value } = error;
         let (Some(index), Some((value, span))) = (setting, value) else {

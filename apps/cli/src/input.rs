@@ -19,7 +19,7 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Option<Coordinates> {
     per_axis(coordinates, grid, 0).filter(|node| grid.contains(*node))
 }
 
-/// Converts one number per axis of the machine. The remaining axes get the value `other`.
+/// Converts one number per axis of the machine to an array. Missing axes get the value `other`.
 pub(crate) fn per_axis(numbers: &[u64], grid: &Grid, other: u16) -> Option<[u16; 3]> {
     if numbers.len() != grid.axes() {
         return None;

@@ -1,4 +1,4 @@
-//! Parses files with one JSON object per line. Errors show the line with the wrong part underlined.
+//! Parses files with one JSON object per line. Errors show the line and underline the invalid part.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -19,7 +19,7 @@ const CONTEXT_BYTES: usize = 60;
 /// An error in a line.
 pub(crate) struct LineError {
     message: String,
-    /// The byte range of the part that is wrong.
+    /// The byte range of the invalid part.
     span: Range<usize>,
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn print_rejected(
     Ok(())
 }
 
-/// If the points use recorded places, reports how many jobs run in them.
+/// Reports how many jobs run on the nodes recorded in the log, for each point that uses these.
 pub(crate) fn print_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     let is_placed = |point: &&Point| {
         point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()
@@ -85,7 +85,7 @@ pub(crate) fn print_placed(specification: &Specification, folder: &Folder) -> Re
     Ok(())
 }
 
-/// Describes how many jobs run in the places recorded in the log.
+/// Describes how many jobs run on the nodes recorded in the log.
 fn describe_places(counts: &PlacedCounts) -> String {
     let &PlacedCounts { placed, unknown, elsewhere, overlapping, sharing } = counts;
     let all = placed + unknown + elsewhere;

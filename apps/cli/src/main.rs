@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 /// The maximum length of a clap message that is printed unchanged, in color.
 const MAX_USAGE_BYTES: usize = 2000;
 
-/// Prints an error about the arguments. Clap quotes arguments as typed, so this function escapes
+/// Prints an error about the arguments. Clap quotes arguments verbatim, so this function escapes
 /// hidden characters and truncates long text. It ignores errors from writing to standard error.
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();

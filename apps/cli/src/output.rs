@@ -16,7 +16,7 @@ use crate::harmless;
 /// The width of tables and sentences in answers and advice, even on wider terminals.
 pub(crate) const MAX_WIDTH: usize = 80;
 
-/// The minimum width of a truncated column of words.
+/// The minimum width of a truncated text column.
 const MIN_COLUMN_WIDTH: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -113,7 +113,7 @@ pub(crate) fn sides(grid: &Grid, sides: Sides) -> String {
     sides[..grid.axes()].iter().map(u16::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// Formats one line per item, each after a label.
+/// Formats one line per item, each beginning with a label.
 #[cfg(any(feature = "slurm", feature = "kube"))]
 pub(crate) fn labeled(label: &str, items: &[String]) -> String {
     let lines: Vec<String> = items.iter().map(|item| format!("{label}  {item}\n")).collect();
@@ -166,7 +166,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Creates a table in which the first `words` columns contain words and all others contain
+    /// Creates a table in which the first `words` columns contain text and all others contain
     /// numbers.
     pub(crate) fn new(header: &[&str], words: usize) -> Table {
         let header: Vec<String> = header.iter().map(ToString::to_string).collect();
@@ -174,7 +174,7 @@ impl Table {
         Table { header, rows: Vec::new(), numbers }
     }
 
-    /// Creates a table of words. Returns `None` if there are no rows.
+    /// Creates a table of text columns. Returns `None` if there are no rows.
     pub(crate) fn of_words(header: &[&str], rows: &[Vec<String>]) -> Option<Table> {
         let table = Table::new(header, header.len()).with_rows(rows.iter().cloned());
         (!rows.is_empty()).then_some(table)
@@ -185,7 +185,7 @@ impl Table {
         self
     }
 
-    /// Declares that another column contains words.
+    /// Declares that another column contains text.
     pub(crate) fn with_words(mut self, column: usize) -> Table {
         self.numbers[column] = false;
         self
@@ -209,7 +209,7 @@ impl Table {
     }
 
     /// Prints as many columns as fit in the width, and returns the number of omitted columns. If
-    /// the last column that is printed contains words, it may be truncated.
+    /// the last column that is printed contains text, it may be truncated.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {

@@ -32,7 +32,7 @@ pub(crate) fn run(
     })
 }
 
-/// Returns the command as the user typed it.
+/// Returns the command line with which the program was started.
 pub(crate) fn command_line() -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     words.collect::<Vec<_>>().join(" ")
@@ -98,7 +98,7 @@ pub(crate) fn read_in(directory: &Path, name: &str) -> Result<(String, Specifica
     read(&directory.join(EXPERIMENT), name)
 }
 
-/// Reads an experiment and its text. Error messages underline the wrong part of the line.
+/// Reads an experiment and its text. Error messages underline the invalid part of the line.
 pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let specification = Specification::parse(&text, name)

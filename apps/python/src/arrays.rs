@@ -1,4 +1,4 @@
-//! Converts boxes, arrays and words to Python objects.
+//! Converts boxes, arrays and refusals to Python objects.
 
 use pavior::{Cuboid, Grid, Occupancy, Refusal};
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::geometry::Box;
 
-/// Returns the distinct words for refusals, in a fixed order.
+/// Returns the distinct names of refusals, in a fixed order.
 pub(crate) fn reasons() -> Vec<&'static str> {
     let mut words: Vec<&str> = Refusal::ALL.map(Refusal::word).to_vec();
     words.dedup();
@@ -47,7 +47,7 @@ pub(crate) fn free_bytes(free: &Occupancy) -> Vec<u8> {
     bytes
 }
 
-/// Returns the word for a refusal as an interned string.
+/// Returns the name of a refusal as an interned string.
 pub(crate) fn word(py: Python<'_>, refusal: Refusal) -> Py<PyAny> {
     PyString::intern(py, refusal.word()).into_any().unbind()
 }

@@ -18,7 +18,7 @@ import_exception!(pavior._errors, Broken);
 import_exception!(pavior._errors, PaviorError);
 import_exception!(pavior._errors, Refused);
 
-/// Creates a `BadName` that marks the wrong characters in `text`.
+/// Creates a `BadName` that marks the invalid characters in `text`.
 pub(crate) fn bad_name(text: &str, reason: String, span: Range<usize>) -> PyErr {
     // Python counts characters, whereas Rust counts bytes.
     let characters = |end: usize| text.get(..end).map_or(end, |part| part.chars().count());

@@ -16,14 +16,14 @@ use crate::shared_state::{Inner, SharedState};
 /// The maximum number of jobs that a plan moves.
 const MOVED: usize = 2;
 
-/// An explanation of where several strategies would place a request and which jobs are in the way.
+/// An explanation of where several strategies would place a request and which jobs block it.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Explanation {
     grid: Grid,
     state: State,
     request: Request,
     answers: Vec<Answer>,
-    /// The place for the request, or what blocks it. `None` if the request has no shape.
+    /// A free location for the request, or the jobs that block it, if the request has a shape.
     why: Option<Why>,
     nearest: Option<Cuboid>,
     jobs: Jobs,

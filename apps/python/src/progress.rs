@@ -82,7 +82,7 @@ impl Reporter {
     }
 
     /// Runs `work` without holding the interpreter lock, and reports the task's progress. A signal
-    /// sets `task.stop`, which must make the work end. `raised` converts errors to exceptions.
+    /// sets `task.stop`, which must end the work. `raised` converts errors to exceptions.
     pub(crate) fn watch<T: Send + 'static, E: Send + 'static>(
         &mut self,
         py: Python<'_>,

@@ -17,7 +17,7 @@ use crate::arrays::reasons as all_reasons;
 use crate::errors::value;
 use crate::table::{Table, column};
 
-/// The words for fates, indexed by the keys stored in the column.
+/// The names of fates, indexed by the keys stored in the column.
 const FATES: [&str; 4] = ["departed", "running", "waiting", "rejected"];
 
 /// Returns a job's start and departure, or `None` if the job never started.
@@ -66,9 +66,9 @@ pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     Table::new(columns, unit.name)
 }
 
-/// Creates a table with one row per box. Its columns are `job`, `start` and `end` (the period in
-/// which the job held the box; `end` is null if the job still holds it), `base_x` to `base_z`, and
-/// `side_x` to `side_z`.
+/// Creates a table with one row per box. Its columns are `job`, `start` and `end` (the interval
+/// during which the job held the box; `end` is null if the job still holds it), `base_x` to
+/// `base_z`, and `side_x` to `side_z`.
 pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     type PlacedBox<'r> = (&'r JobRecord, Time, Option<Time>, &'r Cuboid);
     let held: Vec<PlacedBox<'_>> = records
@@ -96,7 +96,7 @@ pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Tabl
     Table::new(columns, unit.name)
 }
 
-/// Creates a column of words, each stored as an index into the short list `words`.
+/// Creates a column of text values, each stored as an index into the short list `words`.
 fn word_column(keys: impl Iterator<Item = Option<u8>>, words: &[&str]) -> PyResult<ArrayRef> {
     let values = Arc::new(StringArray::from(words.to_vec()));
     let keys: UInt8Array = keys.collect();

@@ -58,8 +58,8 @@ impl Slots {
         boxes(py, &self.grid, &self.found.boxes)
     }
 
-    /// The moves that make room for the boxes, in an order in which they can be carried out. Each
-    /// move is a tuple of the job, its old boxes and its new boxes.
+    /// The moves that make room for the boxes, in a feasible order. Each move is a tuple of the
+    /// job, its old boxes and its new boxes.
     #[getter]
     fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut moves = Vec::new();

@@ -38,7 +38,7 @@ impl Table {
     /// # Errors
     /// Returns an error if the columns differ in length.
     pub(crate) fn new(columns: Vec<(&str, ArrayRef)>, unit: &str) -> PyResult<Table> {
-        // So that tables can be concatenated, the schema does not depend on missing values.
+        // Make all columns nullable: with equal schemas, tables can be concatenated.
         let columns = columns.into_iter().map(|(name, column)| (name, column, true));
         let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(value)?;
         let metadata = HashMap::from([("unit".to_string(), unit.to_string())]);
@@ -148,7 +148,7 @@ pub(crate) fn column<T: ArrowPrimitiveType>(
     Arc::new(values.into_iter().map(Into::into).collect::<PrimitiveArray<T>>())
 }
 
-/// Creates a column of words. Missing words become null.
+/// Creates a column of strings. Missing strings become null.
 pub(crate) fn words<'t>(texts: impl Iterator<Item = impl Into<Option<&'t str>>>) -> ArrayRef {
     Arc::new(texts.map(Into::into).collect::<StringArray>())
 }

@@ -28,8 +28,8 @@ use tempfile::TempDir;
 
 /// The function that callgrind measures.
 const COUNTED: &str = "Watcher::follow";
-/// Two numbers of events to send one by one. The difference between their measurements excludes the
-/// cost of startup.
+/// The numbers of events in two runs. Subtracting one instruction count from the other cancels out
+/// the cost of startup.
 const FEW: usize = 20;
 const MANY: usize = 60;
 

@@ -87,7 +87,7 @@ fn operations() {
     );
 }
 
-/// Measures grants and ends over 64 connections with one watcher and with 100, in turn.
+/// Measures grants and ends over 64 connections with one watcher and 100 watchers, alternately.
 fn watchers() {
     let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
     let mut rates = [0.0; 2];
@@ -109,7 +109,7 @@ fn watchers() {
     println!("100 watchers: {:.2} of the rate with one watcher", rates[1] / rates[0]);
 }
 
-/// Measures 1000 watchers at 500 changes per second, with one more watcher that never reads.
+/// Measures 1000 watchers at 500 changes per second, plus one watcher that never reads.
 fn crowd() {
     const A_SECOND: f64 = 500.0;
     const CONNECTIONS: usize = 25;

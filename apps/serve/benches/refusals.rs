@@ -1,6 +1,6 @@
 //! Measures the latency of a refusal and of a change on a large machine as the number of leases
 //! grows. Square leases fill the machine, and every fifth has ended; requests are slightly larger,
-//! so no place is free.
+//! so none of them fits.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
@@ -40,7 +40,7 @@ fn main() {
     counts.into_iter().for_each(measure);
 }
 
-/// Returns the largest side for which 1.25 × `leases` squares still fit on the machine.
+/// Returns the largest side length such that 1.25 × `leases` squares fit on the machine.
 fn width(leases: usize) -> usize {
     let all = leases * 5 / 4;
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("the file system has space")

@@ -99,7 +99,7 @@ pub(crate) struct Diagnosis {
     needed: u64,
     /// The missing resource: `nodes` or a contiguous `place`; null if nothing is missing.
     missing: Option<&'static str>,
-    /// The place where the request fits; null if there is none, or if the strategy grants by count.
+    /// The box where the request fits; null if there is none, or if the strategy grants by count.
     #[schema(value_type = Option<crate::core::schema::Part>)]
     fits: Option<Place>,
     /// The free box closest in size to the request.
@@ -110,14 +110,14 @@ pub(crate) struct Diagnosis {
     blocked: Option<Blocked>,
 }
 
-/// The place where the request is expected to start, and what blocks it.
+/// The box where the request is expected to start, and the leases and nodes that block it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocked {
     #[schema(value_type = Vec<u16>)]
     base: Point,
     #[schema(value_type = Vec<u16>)]
     sides: Point,
-    /// The number of busy or unavailable nodes in this place.
+    /// The number of busy or unavailable nodes in this box.
     busy_nodes: u64,
     /// The largest leases that hold nodes there.
     jobs: Vec<Blocker>,
@@ -129,7 +129,7 @@ pub(crate) struct Blocked {
     /// The drained nodes there.
     #[schema(value_type = Vec<Vec<u16>>)]
     drained: Vec<Point>,
-    /// The time when the place becomes free; null if that is unknown or hidden from the caller.
+    /// The time when the box becomes free; null if that is unknown or hidden from the caller.
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Instant>,
     /// Moves that would make room sooner, if the search was requested and the caller may see them.

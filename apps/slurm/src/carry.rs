@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(strip(true, None), "update JobId=7 ReqNodeList= Licenses=\nrelease 7\n");
     }
 
-    /// Checks 150 nodes with long names, whose list fits on a line only if compressed.
+    /// A long node list must be compressed or, if it still exceeds a line, passed as arguments.
     #[test]
     fn long_node_lists_are_compressed_or_passed_as_arguments() {
         let opening = |pattern: &str, apart: usize| {

@@ -233,8 +233,8 @@ mod tests {
         assert_eq!(["5", "7_9", "6_[1]", "x"].map(found), [const { None }; 4]);
     }
 
-    /// Tests a completing job that held all its nodes when the nodes were read, but only one when
-    /// the jobs were read.
+    /// A completing job held three nodes when the nodes were read, but only one when the jobs were
+    /// read. The two nodes released in between must be updated.
     #[test]
     fn nodes_released_by_an_ending_job_are_updated() {
         let names = |text: &str| crate::names::node_lists::expand(text).unwrap();

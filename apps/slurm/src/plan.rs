@@ -40,7 +40,7 @@ const MAX_NOTED_JOBS: usize = 32;
 const MAX_NOTES: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
 const NOTE_INTERVAL_S: u64 = 10;
-/// The time after its start, in seconds, during which a job on the wrong nodes may be requeued.
+/// The time after a job's start, in seconds, in which it may be requeued if it is on wrong nodes.
 const REQUEUE_TIME_S: u64 = 60;
 
 /// The changes planned in a cycle, and a summary of the state before them.
@@ -70,7 +70,7 @@ enum PendingNote<'a> {
     Explanation(Request),
 }
 
-/// A job's index in the ledger and the note for the job.
+/// A job's index in the ledger and its note.
 type IndexedNote = (usize, Note);
 
 /// Decides which gates to open and close and which notes to write.

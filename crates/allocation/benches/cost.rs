@@ -28,7 +28,7 @@ const MACHINES: [&str; 9] = [
 /// skipped.
 const LIMIT: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 48;
-/// The number of times that all questions are asked. Only the fastest round counts.
+/// The number of rounds. Each asks all questions, and only the fastest one counts.
 const ROUNDS: u32 = 7;
 /// The number of jobs that are released and granted again to measure the upkeep of lists.
 const EXCHANGES: usize = 16;
@@ -123,7 +123,7 @@ fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, D
     Some((asked as u64, granted as u64, work, fastest))
 }
 
-/// Measures the upkeep of granting and releasing one job.
+/// Measures the list upkeep for granting and releasing one job.
 fn upkeep(machine: &mut Machine, scene: &Scene) -> u64 {
     let jobs = scene.busy.len().min(EXCHANGES);
     let before = machine.work().upkeep;

@@ -1,7 +1,7 @@
 //! A wrapper that checks proposals from strategies that are not built in.
 //!
 //! Invariant: once the strategy has failed or made a proposal that cannot be granted, it makes no
-//! more proposals. Forks share the error, so the machine also learns of failures in plans.
+//! more proposals. Forks share the error, so the machine also sees failures in forks.
 //!
 //! Cost: O(N/64) per proposal for N nodes, in addition to the strategy's own cost.
 

@@ -8,8 +8,8 @@ use crate::{Placement, Selection};
 /// A strategy's claim, given particular options.
 pub struct Claim {
     /// The shapes that the strategy may grant for a request, in the order in which it tries them.
-    /// Empty for a strategy that grants by count. A non-contiguous strategy grants pieces with as
-    /// many nodes in total as one of the shapes.
+    /// Empty for a strategy that grants by count. The total size of the pieces that a
+    /// non-contiguous strategy grants equals the size of one of the shapes.
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which the strategy tries bases.
     pub scan: Scan,
@@ -41,9 +41,9 @@ pub enum Grants {
 /// The rule that determines which requests a strategy can grant. The oracle considers only the
 /// strategy's own family of shapes.
 pub enum Recognition {
-    /// The strategy takes the first free base, in scan order, of the first shape that has one.
+    /// The strategy chooses the first free base, in scan order, of the first shape that has one.
     First,
-    /// The strategy takes the placement with the best score.
+    /// The strategy chooses the placement with the best score.
     Best {
         /// The score of a free box. Higher is better.
         score: fn(&Occupancy, &Cuboid) -> i64,

@@ -24,7 +24,7 @@ pub trait Strategy: Send + Sync {
     /// Records that these nodes are now taken. All of them were free.
     fn granted(&mut self, _placement: &Placement) {}
 
-    /// Records that nodes that were granted together are free again.
+    /// Records the release of nodes that were granted together.
     fn released(&mut self, _placement: &Placement) {}
 
     /// Returns the work done so far.

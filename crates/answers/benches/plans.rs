@@ -12,7 +12,7 @@ fn main() {
     divan::main();
 }
 
-/// Places 200 jobs with sides of 1 to 5. Each job goes to the first random place that is free.
+/// Places 200 jobs in random boxes with sides of 1 to 5, skipping boxes that are not free.
 fn snapshot(seed: u64) -> Snapshot {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let first_fit: Selection = "ff".parse().expect("a strategy");
@@ -23,7 +23,7 @@ fn snapshot(seed: u64) -> Snapshot {
         let sides = [1 + below(5), 1 + below(5), 1 + below(4)];
         let at = Cuboid::new([below(16), below(16), below(16)], sides);
         let job = JobId(machine.jobs() as u64);
-        // If the place is taken, draw another.
+        // If the box is not free, draw another.
         let _ = machine.allocate_at(job, Placement::Whole(at));
     }
     Snapshot::of(&machine)

@@ -7,7 +7,7 @@
 //! - [`fit`] finds a free place for a box, and [`nearest`] the largest smaller free boxes;
 //! - [`blockers`] finds the cheapest place to empty, and the jobs in it;
 //! - [`earliest`] finds the first place to become free as running jobs end;
-//! - [`unblock`] finds the cheapest jobs to move so that a box fits, with their new places, and
+//! - [`unblock`] finds the cheapest jobs to move so that a box fits, with their new positions, and
 //!   [`unblock_any`] does so for one of several boxes;
 //! - [`drain`] plans moves that empty a set of nodes, and [`defragment`] moves that free as many
 //!   boxes of a shape as possible;

@@ -24,7 +24,7 @@ const MOST_EXAMINED: usize = 1 << 20;
 ///
 /// The strategy is asked about at most 512 distinct requests, and at most 2^20 reservations are
 /// examined. Beyond these limits, a job that could be placed is reported as kept waiting by the
-/// scheduler ([`Queued::Kept`]). Cost: these questions and examinations, a copy of the machine, and
+/// scheduler ([`Queued::Kept`]). Cost: these queries and examinations, a copy of the machine, and
 /// O(q log q) for q waiting jobs.
 pub fn waits(
     dispatcher: &Dispatcher,

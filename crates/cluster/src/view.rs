@@ -37,7 +37,7 @@ pub struct Holding {
     pub start: Option<u64>,
     /// The expected end time, if known.
     pub end: Option<u64>,
-    /// The held nodes, divided into boxes.
+    /// The nodes, divided into boxes.
     pub parts: Vec<Cuboid>,
 }
 
@@ -123,7 +123,7 @@ impl View {
     fn state(&self) -> explain::State {
         let mut state = explain::State::new(self.grid);
         for (id, held) in self.held.iter().enumerate() {
-            // Holding cannot fail, because each node has only one holder.
+            // This cannot fail, because no node belongs to two holdings.
             let _ = state.hold(JobId(id as u64), &held.parts);
         }
         for &node in &self.failed {
@@ -137,7 +137,7 @@ impl View {
         machine.map(|machine| Snapshot::of(&machine)).map_err(|error| error.to_string())
     }
 
-    /// Returns the number of held nodes.
+    /// Returns the number of nodes in use.
     pub fn busy(&self) -> u32 {
         self.held.iter().map(Holding::nodes).sum()
     }
@@ -303,7 +303,7 @@ impl View {
 }
 
 impl Holding {
-    /// Returns the number of nodes held.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> u32 {
         self.parts.iter().map(Cuboid::volume).sum()
     }

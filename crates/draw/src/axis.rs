@@ -120,14 +120,14 @@ pub(crate) fn can_show(value: f64, logarithmic: bool) -> bool {
 }
 
 /// Returns ticks that enclose the data: multiples of 1, 2, 2.5 or 5 times a power of ten or, on a
-/// time axis, multiples of a round time.
+/// time axis, multiples of a round duration.
 fn linear(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
-    // If both ends are almost equal or almost 0, there is no room for distinct steps.
+    // If the ends are almost equal, or both are almost 0, there is no room for distinct steps.
     let is_wide = high - low > (1e-12 * low.abs().max(high.abs())).max(LEAST);
     let (low, high) = if is_wide { (low, high) } else { around(low) };
     let rough = (high - low) / count.max(2) as f64;
     let step = if unit == Unit::Seconds { time::step(rough) } else { round(rough) };
-    // Without this tolerance, rounding could add a tick if the data ended exactly on a step.
+    // This tolerance keeps rounding errors from adding a tick when the data ends exactly on one.
     let hair = 1e-9;
     let (first, last) =
         (libm::floor(low / step + hair) as i64, libm::ceil(high / step - hair) as i64);

@@ -141,7 +141,7 @@ pub(crate) fn hatches(key: &str) -> String {
     out
 }
 
-/// Returns the hatching to draw over a fill, if the series has any.
+/// Returns the hatching to draw over a series' fill, or `None` if the series has no hatching.
 pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) -> Option<Element> {
     let rect = Element::new("rect").with("x", n(at.0)).with("y", n(at.1));
     let rect = rect.with("width", n(size.0)).with("height", n(size.1));

@@ -116,7 +116,7 @@ impl Axis {
         half + share.clamp(-1.0, 1.0) * (half - MARGIN - 14.0)
     }
 
-    /// Returns as many ticks as there is room for.
+    /// Returns zero, and as many positive and negative ticks as fit.
     fn ticks(&self, drawn: &Differences) -> Vec<(f64, String)> {
         let mut all = vec![(0.0, "0".to_string())];
         let mut last = self.place(0.0);

@@ -5,7 +5,7 @@
 //!
 //! | Data | Drawn by |
 //! |---|---|
-//! | series of numbers with axes ([`Chart`]) | [`svg`], [`vega`]; [`cdf`] turns samples into one |
+//! | series of numbers with axes ([`Chart`]) | [`svg`], [`vega`]; [`cdf`] charts samples |
 //! | a schedule over time ([`Placed`]) | [`schedule`], [`instant`], [`animation`] |
 //! | differences and their intervals ([`Differences`]) | [`differences`] |
 //! | a machine, its jobs and its failed nodes | [`state`] |

@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn no_job_covers_another() {
         let mut dice = Stream::new(1, 0, "packing");
-        // With 200 rows, there is always room for all jobs; with 30, there is not.
+        // 200 rows are enough for all jobs at any time, but 30 are not.
         for (_, rows) in (0..50).flat_map(|round| [200, 30].map(|rows| (round, rows))) {
             let jobs: Vec<Held> = (0..40)
                 .map(|_| {

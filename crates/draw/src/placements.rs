@@ -74,7 +74,7 @@ pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }
 
-/// Returns the earliest and latest times. A job that is still running counts only by its start.
+/// Returns the earliest and latest times. For a job that is still running, only the start counts.
 pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
     let mut span: Option<(f64, f64)> = None;
     for one in placed {

@@ -20,12 +20,12 @@ pub const BATCHES: usize = 30;
 /// The minimum number of jobs. With fewer, the correlation between jobs cannot be estimated.
 pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 
-/// A piece of a run, represented by a sum and the number that divides it.
+/// A piece of a run, represented by a sum and its divisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
     /// The sum of waits, or of values multiplied by their durations.
     pub sum: f64,
-    /// The divisor, which is a number of jobs or a time.
+    /// The divisor, which is a number of jobs or a duration.
     pub of: f64,
 }
 

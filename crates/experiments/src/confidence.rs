@@ -1,4 +1,4 @@
-//! Means, confidence intervals, and the rule for when replication ends.
+//! Means, confidence intervals, and the stopping rule for replications.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! A digest of everything that determines the results.
 //!
-//! Replications may be mixed only if their fingerprints are equal. In that case, they have the same
-//! program, points, metrics and policy, and every field in every log and list is identical.
+//! Replications may be mixed only if their fingerprints are equal. Equal fingerprints mean that the
+//! program, points, metrics and policy are the same, as is every field in every log and list.
 //!
 //! The digest detects mistakes, but not forgery: anyone who can write results can write false ones.
 

@@ -69,7 +69,7 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs at the end of a past log that are forecast to measure errors. This is twice
+/// The number of jobs at the end of a past log that are forecast to measure accuracy. This is twice
 /// the number of outcomes stored per size class, because some jobs start immediately.
 const TOLD: usize = 1_600;
 
@@ -78,7 +78,7 @@ const TOLD: usize = 1_600;
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
 /// Returns a forecaster trained on a past log, and the time of the log's last arrival. The
-/// forecaster can answer questions from then on. The log begins at [`FIRST_INSTANT`]. Reports each
+/// forecaster can answer queries from then on. The log begins at [`FIRST_INSTANT`]. Reports each
 /// arrival to the environment's progress.
 ///
 /// The cost is one replay of the log, with forecasts for its last 1,600 jobs.
@@ -136,7 +136,7 @@ impl<'s> OpenLog<'s> {
     /// Creates an empty machine with its scheduler, and an untrained forecaster.
     fn site(&self, effort: Effort) -> Result<(Dispatcher, Forecaster), LogForecastError> {
         let OpenLog { settings, jobs, .. } = self;
-        // A simulation with these settings uses the same stream.
+        // A simulation with these settings uses the same random number stream.
         let draw = Stream::new(settings.seed, 0, "allocation");
         let machine = Machine::with_stream(settings.machine, &settings.strategy, draw);
         let machine = machine.map_err(|error| LogForecastError::Strategy(error.to_string()))?;
@@ -168,7 +168,7 @@ pub struct LogScore {
 }
 
 /// Returns scores for a specification's points, in order. The points run in parallel on the thread
-/// pool, but all futures for the same point use a single thread.
+/// pool, but each point simulates its futures on a single thread.
 ///
 /// # Errors
 /// Returns an error, as [`forecast_log`] does, for the first point that fails. All points are run

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn intervals_hold_what_they_promise() {
         // There are 400 samples of 8 pairs with a true difference of 2 and a true ratio of 1.5.
-        // About 95% of the intervals contain the true value.
+        // About 95% of the intervals must contain the true value.
         let (mut differences, mut ratios) = (0, 0);
         for seed in 0..400 {
             let mut draw = pavior_kernel::Stream::new(seed, 0, "paired");

@@ -155,7 +155,7 @@ impl Snapshot {
             times.extend(watch.mean_ns().filter(|_| attempt >= WARM_UP));
             match granted {
                 Ok(()) => drop(machine.release(job)),
-                // The same machine would answer a repeated request from its cache.
+                // Use a fresh machine, because this one has cached the refusal.
                 Err(_) => machine = self.machine(state),
             }
         }

@@ -207,7 +207,7 @@ mod tests {
         assert!(student_t(0.999_999_999_999_999_9, 4).is_infinite());
     }
 
-    /// Checks every bit of the quantiles, because the bytes of results.csv depend on them.
+    /// The quantiles must be bit-exact, because the bytes of results.csv depend on them.
     #[test]
     fn quantiles_have_these_bits() {
         let bits: [(usize, u64); 9] = [

@@ -1,5 +1,5 @@
 //! The foundation for deterministic simulation: integer [`Time`], an [`Agenda`] of events with
-//! deterministic tie-breaking, and named random [`Stream`]s.
+//! deterministic tie-breaking, and named random number [`Stream`]s.
 //!
 //! The crate also contains the code shared by all registries (names with [`Options`]), the only
 //! code that displays untrusted text, and time series that use bounded memory ([`Stretches`]). The

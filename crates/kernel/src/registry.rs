@@ -33,17 +33,17 @@ pub trait Family: Sized + Send + Sync + 'static {
 pub trait Buildable: Family {
     /// Something that an entry may or may not support, such as a grid of nodes.
     type Place;
-    /// The input to [`Buildable::build`], such as a job and a random stream.
+    /// The input to [`Buildable::build`], such as a job and a random number stream.
     type For<'a>;
     /// The type of the built object.
     type Built;
     /// The error from a failed build.
     type Fault;
 
-    /// Checks that the selected entry supports a place. By default, every place is supported.
+    /// Checks that the selected entry supports a [`Buildable::Place`]. By default, it supports all.
     ///
     /// # Errors
-    /// Returns the reason if the place is not supported.
+    /// Returns the reason if the entry does not support it.
     fn supports(_: &Selection<Self>, _: &Self::Place) -> Result<(), Self::Fault> {
         Ok(())
     }
@@ -273,7 +273,7 @@ impl<F: Family> Registry<F> {
         let name = bare_name(text);
         if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
             // Append the options after an alias to the alias's target. An error's span refers to
-            // the text as typed.
+            // the original text.
             let whole = format!("{target}{}", &text[name.len()..]);
             return self.select(&whole).map_err(|bad| {
                 let at = |at: usize| (at + name.len()).saturating_sub(target.len());
@@ -361,16 +361,16 @@ impl<F> Selection<F> {
 }
 
 impl<F: Buildable> Selection<F> {
-    /// Checks that the entry supports a place, such as a grid of nodes.
+    /// Checks that the entry supports `place`, such as a grid of nodes.
     ///
     /// # Errors
-    /// Returns the reason if the place is not supported.
+    /// Returns the reason if the entry does not support `place`.
     pub fn supports(&self, place: &F::Place) -> Result<(), F::Fault> {
         F::supports(self, place)
     }
 
-    /// Builds the entry. Depending on the family, `purpose` is the grid of an empty machine (for a
-    /// strategy), `()` (for a scheduler), or a job's ranks and a random stream (for a pattern).
+    /// Builds the entry. Depending on the family, `purpose` is an empty machine's grid (strategy),
+    /// `()` (scheduler), or a job's ranks and a random number stream (pattern).
     ///
     /// # Errors
     /// Returns an error if the entry does not support `purpose`, or if the entry's closure fails.

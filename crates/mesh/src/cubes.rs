@@ -40,7 +40,7 @@ impl Cubes {
         &self.grid
     }
 
-    /// Returns a cube's nodes.
+    /// Returns the box of nodes in a cube.
     pub fn nodes(&self, cube: NodeId) -> Cuboid {
         Cubes::scaled(Cuboid::node(self.grid.point(cube)))
     }
@@ -50,7 +50,7 @@ impl Cubes {
         self.grid.id(self.machine.point(node).map(|c| c / Self::EDGE))
     }
 
-    /// Returns the nodes in a box of cubes.
+    /// Converts a box of cubes to the box of their nodes.
     pub fn scaled(cubes: Cuboid) -> Cuboid {
         let by_edge = |all: [u16; 3]| all.map(|number| number * Self::EDGE);
         Cuboid::new(by_edge(cubes.base), by_edge(cubes.sides))

@@ -86,8 +86,8 @@ impl Cuboid {
         (0..3).all(|axis| self.offset(grid, axis, point[axis]) < self.sides[axis])
     }
 
-    /// Returns the distance from the base to a coordinate, going past the end of an axis that
-    /// wraps. The coordinate is inside the box if and only if this distance is less than the side.
+    /// Returns the distance from the base up to a coordinate, wrapping around at the end of a
+    /// ring. The coordinate is inside the box if and only if this distance is less than the side.
     #[inline]
     fn offset(&self, grid: &Grid, axis: usize, coordinate: u16) -> u16 {
         if coordinate >= self.base[axis] {
@@ -146,9 +146,9 @@ impl Cuboid {
         found
     }
 
-    /// Returns the smallest box that contains every box with the given sides that shares a node
-    /// with `self`. Unless the result closes a ring, every box with these sides inside it shares a
-    /// node with `self`. The result has its canonical base. `self` must be on the grid, and the
+    /// Returns the smallest box that contains every box with the given sides that overlaps
+    /// `self`. Unless the result spans a ring, every box with these sides inside the result
+    /// overlaps `self`. The result has its canonical base. `self` must be on the grid, and the
     /// sides must fit the grid.
     ///
     /// ```
@@ -199,8 +199,8 @@ impl Cuboid {
         (if at >= n { at - n } else { at }) as u16
     }
 
-    /// Returns the runs of coordinates on an axis as `(first, length)`, starting with the base's
-    /// run. The second run is empty unless the box extends past the end of the axis.
+    /// Returns the box's coordinates on an axis as two runs, `(first, length)`. The first run
+    /// starts at the base. The second run is empty unless the box extends past the end of the axis.
     #[inline]
     pub fn runs(&self, grid: &Grid, axis: usize) -> [(u16, u16); 2] {
         let (base, side, n) = (self.base[axis], self.sides[axis], grid.side(axis));

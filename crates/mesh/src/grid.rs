@@ -251,7 +251,7 @@ impl Grid {
         (0..3).all(|axis| (1..=self.sides[axis]).contains(&sides[axis]))
     }
 
-    /// Returns the number of canonical bases for a side of s on an axis of n nodes: `n - s + 1` if
+    /// Returns the number of canonical bases for a side of s nodes on an axis of n: `n - s + 1` if
     /// the axis does not wrap, 1 if the side spans a ring, `n` on any other ring, and 0 if s
     /// exceeds n. The canonical bases are `0..starts`. Each yields a different set of nodes.
     #[inline]

@@ -51,8 +51,8 @@ impl Occupancy {
         self.largest_free_above(0)
     }
 
-    /// Finds the largest free box with more than `least` nodes. Faster than [`Self::largest_free`]
-    /// if no such box exists.
+    /// Finds the largest free box with more than `least` nodes. This is faster than
+    /// [`Self::largest_free`] if no such box exists.
     pub fn largest_free_above(&self, least: u32) -> Option<Cuboid> {
         Search::new(self, least, self.grid().sides()).run()
     }
@@ -91,11 +91,11 @@ struct Search {
     /// Boxes with this many nodes or fewer are ignored.
     least: u64,
     best: Option<Cuboid>,
-    /// For each node in a row, the number of consecutive free nodes across rows that end there.
+    /// For each node in a row, the number of consecutive free nodes, across rows, that end there.
     /// There are 64 entries per word. On a ring, the row appears twice, without unused bits.
     heights: Vec<u16>,
     line: Line,
-    /// The start and height of each column that ends at the current node, by increasing height.
+    /// The start and height of each rectangle still open at the current node, shortest first.
     stack: Vec<(usize, u16)>,
 }
 
@@ -185,7 +185,7 @@ impl Search {
         }
     }
 
-    /// Computes the next row's heights from its free nodes. Returns the maximum.
+    /// Computes the next row's heights from its free nodes. Returns the maximum height.
     fn grow(&mut self, bits: &[u64]) -> u16 {
         let heights = &mut self.heights[..64 * self.width];
         let grow = Grow { heights, bits, cap: self.within[1] };

@@ -134,7 +134,7 @@ impl Occupancy {
         if !cuboid.lies_on(&self.grid) {
             return Err(OccupancyError::Outside(*cuboid));
         }
-        // A single pass checks and flips the bits. In case of conflict, a second pass undoes it.
+        // A single pass checks and flips the bits. On conflict, a second pass flips them back.
         let mut clash = 0;
         self.change(cuboid, |word, mask| {
             clash |= !*word & mask;

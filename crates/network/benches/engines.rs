@@ -85,7 +85,7 @@ fn flit_8x8x8(bencher: Bencher<'_, '_>, load: f64) {
     open_loop(bencher, "mesh:8x8x8", EngineKind::Flit, load, 4_000);
 }
 
-/// Measures a network without contention, on which the engine stops at every delivery.
+/// Measures the engine with one message at a time, so that it stops at every delivery.
 #[divan::bench]
 fn worm_ping_pong(bencher: Bencher<'_, '_>) {
     let grid: Grid = "mesh:16x16".parse().expect("a machine");

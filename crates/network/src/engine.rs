@@ -1,4 +1,4 @@
-//! The interface to network engines, their settings, and the choice between engines.
+//! The interface to network engines, their settings, and run-time selection of an engine.
 //!
 //! Invariant: an engine always has exactly one open cycle, and time never goes backward.
 
@@ -73,7 +73,7 @@ pub enum BadSettings {
 }
 
 impl Settings {
-    /// Checks the conditions that every engine imposes.
+    /// Checks the requirements that all engines share.
     ///
     /// # Errors
     /// Returns an error if buffers are too small to hold a flit, or if virtual channels share links
@@ -92,7 +92,7 @@ impl EngineKind {
     ///
     /// # Errors
     /// Returns the same errors as [`Settings::check`], and an error for settings that only the flit
-    /// engine supports: channels released once passed, and virtual channels that share a link.
+    /// engine supports: [`Release::Passed`] and [`VirtualChannels::Shared`].
     pub fn check(self, settings: &Settings) -> Result<(), BadSettings> {
         settings.check()?;
         match self {
@@ -134,8 +134,8 @@ pub trait Engine {
     fn now(&self) -> Time;
 
     /// Accepts a message. The message requests its injection channel at `created` or, if that time
-    /// has passed, in the open cycle. In either case, `created` determines the message's place in
-    /// the channel's queue.
+    /// has passed, in the open cycle. In either case, `created` determines the message's position
+    /// in the channel's queue.
     ///
     /// The nodes must be on the grid, and the message must have at least one flit. Use
     /// [`Message::between`] to check external input.

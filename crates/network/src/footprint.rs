@@ -176,7 +176,7 @@ impl Arc {
     }
 }
 
-/// A range of positions on an axis, which is initially empty.
+/// A range of positions on an axis, initially empty.
 #[derive(Clone, Copy, Debug)]
 struct PlaceRange {
     least: u16,

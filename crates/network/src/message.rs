@@ -31,7 +31,7 @@ pub struct Message {
     /// This cycle may be in the past if the message waited behind another message from the same
     /// source before it was passed to the engine (see `followed`).
     pub created: Time,
-    /// True if the engine must report the cycle in which the header takes its injection channel.
+    /// True if the engine must report the cycle in which the header acquires its injection channel.
     /// The caller must then create the next message from the same source.
     ///
     /// A thousand messages created at once then use only the memory of one, because the next
@@ -136,7 +136,7 @@ impl Delivery {
     }
 }
 
-/// A `followed` message whose header has taken its injection channel.
+/// A `followed` message whose header has acquired its injection channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entered {
     /// The message's id.
@@ -145,7 +145,7 @@ pub struct Entered {
     pub tag: Tag,
 }
 
-/// The events since the last open cycle, including deliveries in the new one, sorted by id.
+/// The events since the previous open cycle, including deliveries in the new one, sorted by id.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkEvents {
     /// Messages delivered in the open cycle.

@@ -103,7 +103,7 @@ impl Path {
     }
 }
 
-/// Passes the straight runs from one node to another to `write`, ending with the ejection channel.
+/// Calls `write` with each straight run from one node to another, and then the ejection channel.
 /// Returns the number of links.
 #[inline]
 pub(crate) fn write_segments(
@@ -126,8 +126,8 @@ pub(crate) fn write_segments(
     hops
 }
 
-/// Passes the links along one axis to `write` and adds their number to `hops`. Returns the node
-/// where they end.
+/// Calls `write` with each straight run along one axis and adds the number of links to `hops`.
+/// Returns the node where the links end.
 #[expect(clippy::inline_always, reason = "a call would take longer than the loop")]
 #[inline(always)]
 fn write_axis(

@@ -1,5 +1,5 @@
-//! Two metrics defined outside the library, the 95th percentiles of the waiting times of small and
-//! large jobs, reported together with the mean waiting time of all jobs.
+//! Two metrics defined outside the library: the 95th percentile of the waiting time of small jobs
+//! and of large jobs. They are reported together with the mean waiting time of all jobs.
 
 use pavior::Time;
 use pavior::simulation::metrics::{Context, Metric, MetricSpec, Unit};
@@ -41,7 +41,7 @@ impl Observer for Waits {
 }
 
 impl Metric for Waits {
-    /// Returns the nearest-rank percentile, or `None` if no such job has departed.
+    /// Returns the nearest-rank percentile, or `None` if no job in the size range has departed.
     fn value(&self) -> Option<f64> {
         let mut sorted = self.seen.clone();
         sorted.sort_by(f64::total_cmp);

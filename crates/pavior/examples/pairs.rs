@@ -8,7 +8,7 @@ use pavior::{JobId, Machine, Request};
 /// The number of grants per run, small enough that some runs are never interrupted.
 const PAIRS: u64 = 500;
 
-/// Returns the nanoseconds that a grant and its release take, as the minimum over many runs.
+/// Returns the time in nanoseconds for a grant and its release, the minimum over many runs.
 fn pair(
     machine: &str,
     strategy: &str,

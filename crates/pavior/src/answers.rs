@@ -1,6 +1,6 @@
 //! Answers questions about a machine, its queue and its running jobs: why a request does not fit,
-//! how many would fit, which jobs could be moved to make room now or by a given time, and when jobs
-//! will start.
+//! how many copies of it would fit, which jobs could be moved to make room now or by a given time,
+//! and when jobs will start.
 //!
 //! Except for [`forecasts`], all answers are based on a [`Snapshot`] of the running jobs and their
 //! nodes. The [`why`] function combines several of them, and [`Words`] turns the result into

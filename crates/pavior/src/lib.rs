@@ -8,7 +8,7 @@
 //!
 //! # Contents
 //!
-//! Each section of this guide contains a complete program.
+//! Each linked section below contains a complete program.
 //!
 //! | task | reference | feature |
 //! |---|---|---|

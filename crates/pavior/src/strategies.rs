@@ -1,7 +1,7 @@
 //! The strategy registry, and everything needed to write and test a strategy of your own.
 //!
 //! A [`Selection`] is a strategy selected by name, together with its options. An [`Entry`] builds a
-//! [`Strategy`] and states its [claims](claim), which [`conformance`] tests.
+//! [`Strategy`] and declares its [claims](claim), which [`conformance`] tests.
 //!
 //! ```
 //! use pavior::strategies::{Registry, Selection};

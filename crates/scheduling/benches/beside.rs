@@ -1,14 +1,14 @@
-//! Measures the cost of a long queue under conservative backfilling, and of grants that bypass it.
+//! Measures the cost of backfilling with a long queue, and of grants that bypass the queue.
 //!
 //! ```sh
 //! cargo bench -p pavior-scheduling --bench beside                       # all rows
 //! cargo bench -p pavior-scheduling --bench beside -- conservative       # one scheduler
 //! ```
 //!
-//! The machine is a 64x64 mesh, and jobs have sides of up to a quarter of the machine's. Each row
-//! measures either running a queue until it is empty, or granting one node for a minute or a
-//! century. The queued jobs' estimates are exact or too long. Queue times are processor times
-//! reported by Linux. Compare only rows from the same run.
+//! The machine is a 64x64 mesh, and job sides are at most a quarter of its sides. Each row measures
+//! either running a queue until it is empty, or granting one node with an estimate of a minute or a
+//! century. The estimates of queued jobs are exact or too long. The time to run a queue
+//! is processor time as reported by Linux. Compare only rows from the same run.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Measures the cost of a decision as the queue grows, on a crowded 32x36 mesh with `tff`.
 //!
-//! The `anew` benchmark calls a new scheduler; `after_arrival` calls the same one after another
+//! The `anew` benchmark calls a new scheduler; `after_arrival` calls an existing one after one more
 //! arrival. Run with `cargo bench -p pavior-scheduling`. Compare only times from the same run.
 
 use divan::Bencher;

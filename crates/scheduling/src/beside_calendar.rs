@@ -1,6 +1,6 @@
 //! Placements on a machine where nodes reserved in advance count as taken.
 //!
-//! The strategy is queried on a fork in which every free node that the job may not use is taken.
+//! The strategy is queried on a fork in which all nodes that the job may not use are taken.
 //! Jobs with the same reach share a fork.
 //!
 //! Invariant: the same query returns the same answer until the machine or the calendar changes.

@@ -1,8 +1,8 @@
 //! Advance reservations, which keep nodes free for a given period of time.
 //!
-//! Advance reservations are used for maintenance or for runs with a deadline. A starting job is
-//! expected to run for exactly its estimate, or one tick if that is zero. It may start only on
-//! nodes that are open to it, that is, nodes not reserved at any time before its expected end.
+//! Advance reservations are used for maintenance or for runs with a deadline. A job is expected
+//! to run for exactly its estimate, or one tick if that is zero. It may start only on nodes that
+//! are open to it, that is, nodes not reserved at any time before its expected end.
 //!
 //! ```text
 //!   x  0 1 2 3      nodes 2 and 3 are reserved from 10 to 20. At time 4, a job of length 6 may
@@ -56,10 +56,10 @@ pub enum BadReservation {
 
 impl AdvanceReservation {
     /// Creates a reservation of boxes from `from` (inclusive) to `to` (exclusive). The boxes may
-    /// overlap. The number identifies the reservation in a calendar. Takes O(N) time for N nodes.
+    /// overlap. `number` identifies the reservation in a calendar. Takes O(N) time for N nodes.
     ///
     /// # Errors
-    /// Returns an error if the period is empty, if there are no nodes, or if a box extends beyond
+    /// Returns an error if the interval is empty, if there are no nodes, or if a box extends beyond
     /// the machine.
     pub fn new(
         number: u64,
@@ -89,12 +89,12 @@ impl AdvanceReservation {
         self.number
     }
 
-    /// Returns the start of the reservation, from which the nodes must be free.
+    /// Returns the time at which the reservation starts.
     pub fn from(&self) -> Time {
         self.from
     }
 
-    /// Returns the end of the reservation, when the nodes become available to jobs again.
+    /// Returns the time at which the reservation ends and its nodes become available to jobs again.
     pub fn to(&self) -> Time {
         self.to
     }
@@ -109,7 +109,7 @@ impl AdvanceReservation {
         &self.others
     }
 
-    /// Returns true if the reservation overlaps the period from `at` to `end`.
+    /// Returns true if the reservation overlaps the interval from `at` to `end`.
     fn meets(&self, at: Time, end: Time) -> bool {
         self.from < end && at < self.to
     }

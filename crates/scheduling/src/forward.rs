@@ -77,9 +77,9 @@ where
     L: FnMut(&Job, Option<Time>) -> Time,
 {
     /// Runs until `started` returns false, the end is reached, or no events remain. `started` is
-    /// called for each job that starts, with its start time. At each instant, jobs first end, then
-    /// move, then arrive, and finally the scheduler starts jobs. Running jobs that should have
-    /// ended before now are ended first.
+    /// called for each job that starts, with its start time. Among simultaneous events, jobs first
+    /// end, then move, then arrive, and finally the scheduler starts jobs. Running jobs that should
+    /// have ended by `now` end one tick after it.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an arriving job is already
@@ -88,7 +88,7 @@ where
         self.run_while(started, || true)
     }
 
-    /// Works like [`Future::run`], but also calls `goes_on` at each instant and stops when it
+    /// Works like [`Future::run`], but also calls `goes_on` before time advances, and stops if it
     /// returns false.
     ///
     /// # Errors

@@ -224,8 +224,8 @@ impl<'a> MachineView<'a> {
         self.granted
     }
 
-    /// Returns the machine's state, and the time if answers depend on it. They do if there are
-    /// advance reservations, because reaches increase with time.
+    /// Returns the machine's state, and the time if answers depend on it. They do so only if there
+    /// are advance reservations, because reaches increase with time.
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {
         (self.state(), self.now())

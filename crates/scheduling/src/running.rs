@@ -22,16 +22,16 @@ impl RunningJob {
         self.start.saturating_add(self.job.estimate)
     }
 
-    /// Returns the expected end: the start time plus the estimate, doubled until the end is in the
-    /// future.
+    /// Returns the expected end: the start time plus the estimate, which is doubled until the end
+    /// is in the future.
     ///
     /// A job that outruns its estimate is expected to take twice as long. This guess is off by at
     /// most a factor of two. The obvious guess, that the job may end at any moment, would stop
-    /// backfilling while the job runs: a job waiting for its nodes would be promised them
-    /// immediately, and no other job could end before then.
+    /// backfilling while the job runs: its nodes would be promised to a waiting job with
+    /// immediate effect, and no other job could end before then.
     ///
-    /// A job with an estimate of zero ends at the instant it starts, but only after the scheduler
-    /// has been called, so it does not yet count as late at that instant.
+    /// A job with an estimate of zero ends at its start time, but only after the scheduler has been
+    /// called, so it does not count as late at that time.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));

@@ -45,8 +45,8 @@ pub trait Scheduler: Send + Sync {
 pub struct Start {
     /// The job's index in the queue ([`Queue::get`]). The oldest job has index 0.
     pub index: usize,
-    /// The job's nodes, or `None` to let the machine's strategy choose them. The scheduler must
-    /// have queried the strategy beforehand.
+    /// The job's nodes, or `None` to let the machine's strategy choose them. In that case, the
+    /// scheduler must have checked that the strategy would place the job.
     pub placement: Option<Placement>,
 }
 

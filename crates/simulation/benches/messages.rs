@@ -1,5 +1,5 @@
-//! The speed of whole runs with messages, which simulate every message or reuse the histories of
-//! jobs that were alone on the network.
+//! Measures the speed of complete runs with messages. Runs either simulate every message or reuse
+//! the histories of jobs that were alone on the network.
 //!
 //! Run with `cargo bench -p pavior-simulation --bench messages`. An item is a completed job.
 

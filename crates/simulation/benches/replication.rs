@@ -1,4 +1,4 @@
-//! The speed of whole runs in jobs per second, from arrivals to metrics.
+//! Measures the speed of complete runs, from arrivals to metrics, in jobs per second.
 //!
 //! Run with `cargo bench -p pavior-simulation`. An item is a completed job, so divan reports jobs
 //! per second per core.

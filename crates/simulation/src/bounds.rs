@@ -109,7 +109,7 @@ pub enum Endless {
         /// The number of interruptions that destroyed all of a job's work, since such interruptions
         /// began to outnumber completions.
         times: u64,
-        /// The number of completions over the same period.
+        /// The number of completions during that time.
         completed: u64,
     },
     /// A single job is interrupted over and over.

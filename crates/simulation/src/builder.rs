@@ -104,7 +104,7 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Ends the run with an error at the first instant after `stop` has been set.
+    /// Ends the run with an error once `stop` has been set.
     pub fn until(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
         self

@@ -3,9 +3,9 @@
 //! Data flows in one direction: workload, queue, scheduler, machine, facts, metrics. Observers
 //! cannot affect a run.
 //!
-//! Within an instant, events are processed in this order: departures, repairs, failures, and
-//! arrivals (in workload order). The scheduler then runs until it starts no more jobs. A
-//! zero-length job departs in another pass within the same instant.
+//! Simultaneous events are processed in this order: departures, repairs, failures, and arrivals (in
+//! workload order). The scheduler then runs until it starts no more jobs. A zero-length job departs
+//! in another pass at the same time.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bounds;

@@ -9,7 +9,7 @@ use crate::{Fact, Interest, Observer, Stopwatch};
 /// uniformly from 1 to this maximum. Timing every attempt would double the cost of fast ones.
 const APART: u64 = 31;
 
-/// The observers to notify of facts, and the current instant.
+/// The observers to notify of facts, and the current time.
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],

@@ -3,7 +3,7 @@
 //! Endless runs and slow runs differ only in their pace, so a run is ended only if two conditions
 //! hold. First, interruptions that cost a job all its work must far outnumber completions. This
 //! does not happen if jobs are shorter than the time between failures. Second, at the pace since
-//! then, the remaining completions must take too much work. Work is counted, not timed.
+//! then, the remaining completions would require too much work. Work is counted, not timed.
 
 use crate::Ending;
 
@@ -19,7 +19,7 @@ pub const WORK_IN_VAIN: u64 = 1_000_000_000;
 /// The work in an instant without waiting jobs (see [`WORK_IN_VAIN`]).
 pub const WORK_OF_AN_INSTANT: u64 = 100;
 
-/// Counts since interruptions began to outnumber completions.
+/// Counters that start when interruptions begin to outnumber completions.
 pub(crate) struct Pace {
     ending: Ending,
     in_vain: u64,

@@ -12,7 +12,7 @@ use crate::{Fact, Interest, Observer};
 pub struct JobRecord {
     /// The job as submitted.
     pub job: Job,
-    /// The job's fate.
+    /// The state of the job when the run ended.
     pub fate: Fate,
     /// The routes in one iteration of the job's pattern, if the job started and sends messages.
     pub routes: Option<IterationRoutes>,
@@ -20,12 +20,12 @@ pub struct JobRecord {
     pub moves: Vec<(Time, Placement)>,
 }
 
-/// A period during which a job held the same nodes.
+/// A time interval during which a job held the same nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay<'a> {
-    /// The start of the period.
+    /// The start of the interval.
     pub start: Time,
-    /// The end of the period, or `None` if it lasted until the end of the run.
+    /// The end of the interval, or `None` if the job was still running when the run ended.
     pub end: Option<Time>,
     /// The nodes that the job held.
     pub placement: &'a Placement,

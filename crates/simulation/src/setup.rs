@@ -41,7 +41,7 @@ pub struct Setup {
     /// Settings for moving running jobs to make room. Incompatible with a network, failures and
     /// advance reservations.
     pub migration: Option<Migration>,
-    /// The seed for the run's random draws, such as those made by strategies and for message
+    /// The seed for random draws during the run, for example by strategies and for message
     /// destinations. Jobs and failures have their own seeds.
     pub seed: u64,
     /// The replication's number.
@@ -270,7 +270,7 @@ impl From<DispatchError> for RunError {
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Stops all runs that share this flag at their next instant.
+    /// Stops all runs that share this flag at their next time step.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

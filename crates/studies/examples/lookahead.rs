@@ -15,8 +15,8 @@
 //! chooses the alternative after which jobs start earliest on average, and ties go to EASY's
 //! choice. Large jobs are protected from starvation only by their weight in this average.
 //!
-//! Cost: at most f (o + 2) simulated futures per decision for o oldest jobs and f futures, each of
-//! which starts every job once.
+//! Cost: at most f (o + 2) simulated futures per decision, for o oldest jobs to try and f futures
+//! per alternative. Each simulated future starts every job once.
 //!
 //! Source: rollout of a base policy (Bertsekas, Tsitsiklis & Wu, "Rollout algorithms for
 //! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
@@ -256,7 +256,7 @@ struct Drawn {
     lengths: HashMap<JobId, Time>,
 }
 
-/// An EASY scheduler that starts jobs only after a given instant.
+/// An EASY scheduler that starts jobs only after a given time.
 struct DelayedStart {
     after: Option<Time>,
     base: Box<dyn Scheduler>,

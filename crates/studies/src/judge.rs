@@ -75,13 +75,13 @@ impl Judge<'_, '_> {
         Ok(())
     }
 
-    /// Returns the word that replaces a value in row names and claims, or else the value itself.
+    /// Returns a value's display name in row names and claims, or the value itself if it has none.
     fn named<'n>(&'n self, value: &'n str) -> &'n str {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// Judges all combinations that share a name. Returns the worst verdict and the combination to
-    /// report.
+    /// Judges all combinations that share a name. Returns the statement for the combination to
+    /// report, with the worst verdict of any combination.
     fn worst_verdict(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged =
             members.iter().map(|one| self.verdict(row, one)).collect::<Result<Vec<_>, _>>();
@@ -131,7 +131,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Describes an ordering claim, either as given or derived from the values at the two points.
+    /// Returns the text of an ordering claim, which is built from the row's values if not given.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();
@@ -206,9 +206,9 @@ impl Judge<'_, '_> {
     }
 }
 
-/// Returns the combination to show. For an order, this is the combination with the strongest
-/// evidence against it; for closeness, the one whose values are farthest apart; for any other rule,
-/// the first one. Ties go to the last combination.
+/// Returns the statement to show. For an order, this is the one with the strongest evidence against
+/// the order; for closeness, the one in which the two values are farthest apart; for any other
+/// rule, the first one. Ties go to the last statement.
 fn shown(rule: Rule, judged: Vec<Statement>) -> Option<Statement> {
     let key = |one: &Statement| match rule {
         // A statement without a ratio ranks below one whose ratio is exactly 1.

@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn every_paper_can_be_read_and_its_statements_fit_its_experiment() {
         for paper in Paper::built_in() {
-            // The full version of each paper is larger, but it has the same statements.
+            // Full experiments are larger but have the same statements, so quick tests skip them.
             for quick in [true, false].into_iter().take(size(1, 2, 2)) {
                 let specification = paper.specification(quick).unwrap();
                 assert!(!specification.points.is_empty() && !specification.figures.is_empty());

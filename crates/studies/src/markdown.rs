@@ -2,7 +2,7 @@
 
 use super::{Statement, StatementCount};
 
-/// Formats a table. Columns `words..end` contain numbers.
+/// Formats a table. The columns in the range `words..end` contain numbers.
 pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: usize) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();

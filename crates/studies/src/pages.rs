@@ -1,4 +1,4 @@
-//! Reports on judged statements: sections for a paper's report, an index of papers, and files.
+//! Reports on judged statements: sections of a paper's report, the index of papers, and data files.
 
 use super::{
     Paper, Statement, StatementCount, in_words, markdown, statement, write_statements,
@@ -22,7 +22,7 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Creates a paper's verdicts, and counts its judged rows.
+    /// Collects the verdicts on a paper, and counts the rows of each statement by verdict.
     pub fn of(paper: &Paper, statements: Vec<Statement>) -> Verdicts {
         Verdicts {
             name: paper.name.clone(),

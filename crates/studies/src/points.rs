@@ -56,7 +56,7 @@ impl Combination {
     }
 }
 
-/// Splits `load`, `a.load` or `b.load` into the side and the parameter.
+/// Splits a name such as `load`, `a.load` or `b.load` into the side and the parameter.
 fn sided(word: &str) -> (Side, &str) {
     match word.split_once('.') {
         Some(("a", name)) => (Side::A, name),
@@ -79,7 +79,7 @@ pub(super) fn combinations(
         picks.iter().map(|(name, pick)| (side, name.clone(), pick.clone())).collect()
     };
     let mut slots: Vec<(Side, String, Pick)> = sides.into_iter().flat_map(slots).collect();
-    // Handle fixed values first, because they narrow the points in which others are looked up.
+    // Handle fixed values first, because they restrict where the other values are looked up.
     slots.sort_by_key(|(side, name, pick)| {
         let is_named = |part: &Part| {
             matches!(part, Part::Parameter(word) if sided(word) == (*side, name.as_str()))
@@ -134,7 +134,7 @@ fn values(
 }
 
 impl Found {
-    /// Returns true if a number is within the limits. Without limits, words are also accepted.
+    /// Returns true if a value is within the limits. Text (`None`) is accepted only without limits.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))

@@ -24,11 +24,11 @@ pub(super) const RULES: &str = "A stated value or bound holds if it is in our 95
 /// The verdict on a paper's claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The claim is within our interval.
+    /// The claim is consistent with our interval.
     Holds,
-    /// The claim is outside our interval, but within the interval widened by the tolerance.
+    /// The claim is consistent only with our interval widened by the tolerance.
     Tolerance,
-    /// The claim is outside both intervals.
+    /// The claim is inconsistent even with the widened interval.
     Differs,
 }
 
@@ -42,7 +42,7 @@ impl Verdict {
         }
     }
 
-    /// Returns true unless the claim is outside both intervals.
+    /// Returns true unless the verdict is `Differs`.
     pub fn is_good(self) -> bool {
         self != Verdict::Differs
     }
@@ -86,7 +86,7 @@ impl Statement {
         if self.stated { "paper" } else { "ours" }
     }
 
-    /// Formats our number and its interval with four digits, or a count with all its digits.
+    /// Formats our number and its interval with four digits. A count is shown with all its digits.
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
@@ -197,7 +197,7 @@ impl Claim {
         }
     }
 
-    /// Returns the paper's number, by which ours is divided to obtain the ratio.
+    /// Returns the paper's number, which is the denominator of the ratio.
     fn whole(&self) -> Option<f64> {
         match self {
             Claim::Value(paper)

@@ -51,7 +51,7 @@ pub(super) struct Row {
     pub(super) id: Vec<Part>,
     /// The rule that judges the row.
     pub(super) rule: Rule,
-    /// The paper's claim. If an order has no claim, the values in `a` and `b` describe it.
+    /// The paper's claim. For an order without a claim, it is built from the values in `a` and `b`.
     pub(super) paper: Option<Stated>,
     /// The tolerance for a bound, as a fraction of the bound.
     pub(super) tolerance: Option<f64>,
@@ -76,7 +76,7 @@ pub(super) struct Row {
     /// The quantity whose growth since the point `from` is judged: the ratio of `a` to `b`, or
     /// their difference.
     pub(super) growth: Option<Growth>,
-    /// The point from which growth is measured, identified by the values that differ from `at`.
+    /// Additional parameter values for the point from which growth is measured.
     #[serde(default)]
     pub(super) from: Picks,
     /// Two formulas to compare instead of points. They use the values in `at`.

@@ -1,4 +1,4 @@
-//! Worked examples, which compare a paper's results for a snapshot with our results.
+//! Worked examples from papers: results for a snapshot of a machine, compared with our results.
 
 use std::collections::BTreeMap;
 
@@ -27,21 +27,21 @@ pub(super) struct Worked {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Finds {
-    /// The place that the point's strategy chooses for its request.
+    /// The position that the strategy chooses for the point's request.
     Choice { place: String, index: i64 },
-    /// The places, in order, that MFA considers around a busy box (numbered from 1).
+    /// The positions that MFA considers around a busy box, in order. Boxes are numbered from 1.
     Candidates { around: usize, rows: Vec<Candidate> },
     /// The mean number of nodes in the busy boxes.
     MeanSize(f64),
-    /// The index of the requested box at this base, and the number of its busy neighbors.
+    /// The index and the number of busy neighbors of the requested box when placed at this base.
     Contact { base: [u16; 2], index: i64, busy: usize },
 }
 
-/// A candidate place, as listed in the paper's tables.
+/// A candidate position, as listed in the paper's tables.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Candidate {
-    /// The side of the busy box that the place is on.
+    /// The side of the busy box that the position is on.
     side: String,
     x: u16,
     y: u16,

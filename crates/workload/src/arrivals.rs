@@ -116,7 +116,7 @@ impl<'i> Arrivals<'i> {
         }
     }
 
-    /// Records that the job with the given index has finally ended or was rejected.
+    /// Records that the job with the given index was rejected or has ended and will not restart.
     pub fn ended(&mut self, index: u64, now: Time) {
         if let Source::Feedback(feedback) = &mut self.0 {
             feedback.happened(index, Event::Start, now);

@@ -75,8 +75,8 @@ impl Ask {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // Also pass on numbers that no machine can satisfy, so that a random rule still makes
-            // its draw.
+            // Also pass on numbers that no machine can satisfy, so that a random rule still uses
+            // one draw.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 /// The maximum number of names in a list. A Slurm cluster has at most 65,533 nodes.
 const MOST: usize = 1 << 17;
 
-/// The maximum number of digits in a name.
+/// The maximum number of digits in a number in brackets.
 const DIGITS: usize = 10;
 
 /// Returns the names in a list, or `None` if the list is malformed or too long for any cluster.
@@ -99,7 +99,7 @@ fn numbers(inside: &str) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// A placeholder in a pattern for the node's number or a coordinate, possibly with leading zeros.
+/// A placeholder for a node number or a coordinate, which may be padded with leading zeros.
 struct Hole {
     axis: Option<usize>,
     width: usize,

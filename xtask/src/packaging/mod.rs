@@ -2,8 +2,8 @@
 //! described in docs/releasing.md.
 //!
 //! `cargo xtask dist` creates a release in `dist/` from builds with the `dist` profile. The checks
-//! create one in `target/release-check` from earlier build output, then install and try it in a
-//! Debian system that does not contain Pavior and discards all changes.
+//! create one in `target/release-check` from earlier build output, then install it and try it out
+//! in a clean Debian chroot that discards all changes.
 
 mod bill;
 pub(crate) mod crates;

@@ -1,4 +1,4 @@
-//! A table of states and questions, with the answers required from every interface.
+//! A table of states and questions, with the answers that every interface must return.
 //!
 //! A state describes a `mesh:4x2`: jobs with their boxes and remaining seconds, and unavailable
 //! nodes. A question is a shape. An answer consists of sentences in which times are in seconds from
@@ -7,7 +7,7 @@
 /// The cases, as JSON.
 pub const ANSWERS: &str = include_str!("../cases/answers.json");
 
-/// Rewrites an interface's answer in the table's words.
+/// Rewrites an interface's answer in the wording of the table.
 ///
 /// `times` contains the text that the interface prints for each number of seconds from now. `names`
 /// contains, for each strategy and job, its name in the interface and its name in the table.

@@ -4,7 +4,7 @@ use pavior_browser::Engine;
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 
-/// Returns a log in which all jobs of a case are submitted together.
+/// Returns a log in which all jobs of a case are submitted at the same time.
 fn log(case: &Value) -> Value {
     let jobs = case["jobs"].as_array().unwrap();
     let job = |job: &Value| {

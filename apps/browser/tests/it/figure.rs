@@ -74,7 +74,7 @@ const ANSWERED: &str = "window.answered = async (place) => {
     return place.dataset.result;
 }";
 
-/// Checks the answers to all strategy examples, and that the engine is loaded only on a click.
+/// Checks that all examples get their documented answers, and that only a click loads the engine.
 #[test]
 fn examples_have_their_documented_answers() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
@@ -111,8 +111,8 @@ fn examples_have_their_documented_answers() {
     assert_eq!(browser.value(loaded), 1);
 }
 
-/// Checks keyboard input, on a wide screen in light mode and on a narrow one in dark mode. The
-/// figures must be accessible and no wider than the screen.
+/// Checks that the figures work with the keyboard, are accessible, and are no wider than the
+/// screen, both on a wide screen in light mode and on a narrow one in dark mode.
 #[test]
 fn figures_are_accessible() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

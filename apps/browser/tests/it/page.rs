@@ -13,7 +13,7 @@ fn open(browser: &mut Browser, hash: &str) -> Option<()> {
 const COMPLETED: &str = "window.pavior.sides.map((side) => side.state.completed)";
 
 /// Checks that both machines run in the initial view, and that the difference has a confidence
-/// interval after enough jobs. Typed settings restart the runs and appear in the address.
+/// interval after enough jobs. Changing a setting restarts the runs and updates the address.
 #[test]
 fn two_runs_are_compared() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

@@ -25,7 +25,7 @@ pub(crate) struct ThreadArgs {
     pub(crate) threads: Option<usize>,
 }
 
-/// A request as typed. [`crate::input::request`] parses it.
+/// An unparsed request. [`crate::input::request`] parses it.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// The requested box, such as 3x2

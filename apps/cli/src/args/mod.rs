@@ -1,5 +1,5 @@
 //! The command line as parsed by clap. Names with options stay as text here, and the `input` module
-//! parses them, so that error messages can underline the part that is wrong.
+//! parses them, so error messages can underline the invalid part.
 
 mod advise;
 mod allocate;

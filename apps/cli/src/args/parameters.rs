@@ -1,8 +1,8 @@
 //! Command-line options generated from the list of parameters: one `--NAME` per parameter, with its
 //! description and default.
 //!
-//! Values are stored as typed. The list of parameters parses them, so that an error message can
-//! underline the part that is wrong.
+//! Values are stored as text and parsed by the list of parameters, so an error message can
+//! underline the invalid part.
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -23,7 +23,7 @@ const LISTS: [&str; 5] = ["strategy", "scheduler", "load", "metrics", "precision
 /// Options that also have a one-letter name.
 const SHORT: [(&str, char); 2] = [("machine", 'm'), ("strategy", 's')];
 
-/// The typed values of the options in a parameter set.
+/// The values that the user passed for the options in a parameter set.
 #[derive(Debug)]
 pub(crate) struct ParameterArgs<S> {
     typed: Vec<(&'static str, String)>,
@@ -31,8 +31,8 @@ pub(crate) struct ParameterArgs<S> {
 }
 
 impl<S: ParameterSet> ParameterArgs<S> {
-    /// Returns the typed values as experiment settings. Options that the user did not type have the
-    /// set's own defaults.
+    /// Returns the options as experiment settings. Options that the user omitted get the set's own
+    /// defaults.
     pub(crate) fn settings(&self) -> Vec<Setting> {
         let typed = self.typed.iter().map(|(name, text)| (*name, text.as_str()));
         let is_open = |(name, _): &(&str, &str)| self.typed(name).is_none();
@@ -55,7 +55,7 @@ impl<S: ParameterSet> ParameterArgs<S> {
         self.typed.iter().find(|(other, _)| *other == name).map(|(_, typed)| typed.as_str())
     }
 
-    /// Returns the typed options as arguments, each of which contains its value: `--first=10`.
+    /// Returns the user's options as arguments of the form `--first=10`.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = String> {
         option_names::<S>().filter_map(|(name, is_switch)| {
             let text = self.typed(name)?;
@@ -63,16 +63,16 @@ impl<S: ParameterSet> ParameterArgs<S> {
         })
     }
 
-    /// Returns the typed value of an option, or the set's own default.
+    /// Returns the value that the user passed for an option, or the set's own default.
     pub(crate) fn typed_or_default(&self, name: &str) -> Option<&str> {
         self.typed(name).or(own_default::<S>(name))
     }
 
-    /// Returns the value of every parameter in the set, or its default if the user did not type
-    /// one.
+    /// Returns the value of every parameter in the set. Options that the user omitted get their
+    /// defaults.
     ///
     /// # Errors
-    /// Returns an error if a typed value is invalid for its parameter.
+    /// Returns an error if a value is invalid for its parameter.
     pub(crate) fn given(&self) -> Result<Given, Failure> {
         let (mut given, catalogue) = (Given::default(), Catalogue::default());
         for parameter in parameters::ALL.iter().filter(|parameter| S::contains(parameter)) {

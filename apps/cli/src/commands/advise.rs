@@ -27,7 +27,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         pool::install(args.pool.threads, || advise(&settings, args.slots.as_deref(), environment))?;
     bar.finish();
     log_notes::print_log_notes(&folder);
-    // If jobs cannot run in the places recorded in the log, print the reason with the advice.
+    // If jobs cannot run on the nodes recorded in the log, print the reason with the advice.
     if advice.is_ok()
         && let Ok(specification) = Specification::from_settings(&settings, "advise", Keys::Options)
     {
@@ -90,7 +90,7 @@ fn print_text(advice: &Advice) -> Result<(), Failure> {
     )
 }
 
-/// Prints how each alternative changes mean wait times by job size, or the other metrics.
+/// Prints the effect of each alternative on mean wait times by job size, or on the other metrics.
 fn table(advice: &Advice, by_size: bool) -> Result<(), Failure> {
     let what = if by_size { "waiting (h) by nodes" } else { "difference" };
     let measures = advice.measures.iter().enumerate().skip(usize::from(by_size));

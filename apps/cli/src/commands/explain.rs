@@ -52,9 +52,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// Finds a place for a request, or the jobs that block it. The second value is `None` if the
-/// request has no shape. Jobs without an end time never end. If any end time is invalid, all end
-/// times are ignored.
+/// Takes a snapshot, and finds where a request fits or which jobs block it (`None` if the request
+/// has no shape). Jobs without an end time never end. If any end time is invalid, all end times are
+/// ignored.
 fn diagnose(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);
@@ -85,7 +85,7 @@ struct ExplainReport {
     /// The skipped strategies, or `None` if unsupported strategies are an error.
     skipped: Option<Vec<LeftOut>>,
     snapshot: Snapshot,
-    /// The place for the request, or what blocks it. `None` if the request has no shape.
+    /// A free location for the request, or the jobs that block it, if the request has a shape.
     why: Option<Why>,
 }
 
@@ -107,7 +107,7 @@ impl ExplainReport {
         self.busy.state.free().largest_free()
     }
 
-    /// Describes the free place, or explains why the box does not fit anywhere.
+    /// Describes the free location, or explains why the box does not fit anywhere.
     fn why_lines(&self) -> Vec<String> {
         let ends = self.busy.ends().ok();
         let time = |at| ends.as_ref().map_or_else(String::new, |ends| ends.at(at).to_string());

@@ -24,7 +24,7 @@ struct Results<'a> {
     rows: Vec<PointResult<'a>>,
 }
 
-/// Prints results. A table shows all metrics in `named`, the list that the user typed.
+/// Prints results. A table shows all metrics in `named`, the user's list of metrics.
 pub(crate) fn print(
     format: Format,
     named: Option<&str>,
@@ -254,8 +254,8 @@ impl Results<'_> {
     }
 }
 
-/// Returns true if jobs were rejected. Snapshots do not count, because a request that is refused
-/// there might be granted later.
+/// Returns true if jobs were rejected. Snapshots are ignored, because a request refused in a
+/// snapshot might be granted later.
 fn has_rejected(row: &PointResult<'_>) -> bool {
     !row.point.is_snapshot() && row.samples.iter().any(|run| run.rejected > 0)
 }

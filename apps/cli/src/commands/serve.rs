@@ -60,10 +60,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     served.map_err(|error| Failure::of(&error, error.is_usage()))
 }
 
-/// Returns the machine of a new service for which none is given.
+/// Returns the machine for a new service if the user does not specify any.
 ///
-/// Names are parsed here so that an error message can underline the part that is wrong. The service
-/// parses them again, like those in its records.
+/// Names are parsed here so that an error message can underline the invalid part. The service
+/// parses them again, as it does the names in its records.
 fn default_machine(args: &ServeArgs, scheduler: Option<String>) -> Result<MachineSpec, Failure> {
     let strategy: Selection = input::name("--strategy", args.strategy.as_deref().unwrap_or("tff"))?;
     let shape_rule = args.shape_rule.as_deref().unwrap_or("compact");
@@ -77,7 +77,7 @@ fn default_machine(args: &ServeArgs, scheduler: Option<String>) -> Result<Machin
     })
 }
 
-/// Parses machines, which otherwise are like the default machine.
+/// Parses the names and grids of machines. Their other settings come from the default machine.
 fn machines(typed: &[String], default: &MachineSpec) -> Result<Vec<MachineSpec>, Failure> {
     let strategy: Selection = input::name("--strategy", &default.strategy)?;
     let mut machines: Vec<MachineSpec> = Vec::new();
@@ -125,8 +125,8 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     Ok(all)
 }
 
-/// Splits `NAME=GRID`. The default name is `default`. Names appear in URLs and
-/// metrics, in which these characters need no escapes.
+/// Splits `NAME=GRID`. The default name is `default`. Names may contain only characters that need
+/// no escapes in URLs and metrics.
 fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
     let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

@@ -7,7 +7,7 @@ use crate::{Folder, good, pavior, refused, refused_for, words};
 
 const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/advise.in/jobs.sacct");
 
-/// Returns the command for advice on the log.
+/// Returns the arguments for `pavior advise` on the log, including those in `more`.
 fn advise(more: &str) -> Vec<&str> {
     [&["advise", LOG, "--machine", "torus:8x8"], &words(more)[..]].concat()
 }

@@ -26,8 +26,8 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 {"job":"f","shape":[16,8],"estimate":60}
 "#;
 
-/// Checks forecasts without past runs. Job d is short enough to be backfilled before c, but job 8
-/// would delay c, so it starts after c.
+/// Checks that forecasts without past runs show only the plan. Job d is short enough to be
+/// backfilled before c, but job 8 would delay c and therefore starts after it.
 #[test]
 fn without_past_jobs_only_the_plan_is_printed() {
     let reply = forecast(QUEUE, "");
@@ -59,7 +59,7 @@ fn forecasts_depend_on_the_options() {
     assert_eq!(plans(&forecast(endless, "")), [Some(0.0), None]);
 }
 
-/// Checks forecasts with past runs, taken from the log of the `pavior advise` tests.
+/// Checks that forecasts from past jobs (in the `pavior advise` log) do not depend on threads.
 #[test]
 fn intervals_from_past_jobs_do_not_depend_on_threads() {
     let of = |threads: u8| {
@@ -91,8 +91,8 @@ fn tables_and_csv_contain_the_json_values() {
     assert!(table.contains("2        9     2.0"), "{table}");
 }
 
-/// Checks a job that needs an unavailable node: every 3x3 box contains node [1, 1]. Under `fcfs`,
-/// the next job does not start either, but for a different reason.
+/// Checks that a job that needs an unavailable node has no start: all 3x3 boxes contain [1, 1].
+/// Under `fcfs`, the next job has no start either, but for a different reason.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let folder = Folder::new();

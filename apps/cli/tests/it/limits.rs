@@ -107,8 +107,8 @@ fn a_large_compressed_input_needs_an_option() {
     good(&["trace", "inspect", &path, "--max-input", "100000"]);
 }
 
-/// Checks limits that are not constants in a library. The value in docs/limits.md is accepted, and
-/// a greater value is rejected.
+/// Checks limits that are not constants in a library: the value in docs/limits.md must be accepted
+/// and any greater value rejected.
 #[test]
 fn values_beyond_the_documented_limits_are_rejected() {
     let page = include_str!("../../../../docs/limits.md");

@@ -161,7 +161,7 @@ fn refused_input(arguments: &[&str], input: &str) -> String {
     message
 }
 
-/// Runs `pavior`, which must reject its arguments with a message that contains the given words.
+/// Runs `pavior`, which must reject its arguments with a message that contains `words`.
 fn refused_for(arguments: &[&str], words: &str) {
     refused_input_for(arguments, "", words);
 }

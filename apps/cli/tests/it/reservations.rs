@@ -22,7 +22,7 @@ fn jobs_that_would_overlap_a_reservation_wait() {
     };
     // The first job waits for 200 s. With `easy`, the second starts immediately.
     assert_eq!(waiting("easy"), "100.0");
-    // With `fcfs`, the second job waits for the first to end: the mean of 200 and 295.
+    // With `fcfs`, the second job waits for the first to end, so the mean is (200 + 295) / 2.
     assert_eq!(waiting("fcfs"), "247.5");
 }
 

@@ -43,7 +43,7 @@ fn strategies_differ_in_the_geometric_trap() {
     assert_eq!(conservative[3..], geometric[3..]);
     let booked_by_count = starts(TRAP, "mesh:6", "ff", "conservative:count");
     assert_eq!(booked_by_count[3..], by_count[3..], "three nodes, not in a row, are booked");
-    // A strategy that does not need adjacent nodes can plan by counting them.
+    // A strategy that does not need adjacent nodes can plan by counting free nodes.
     let scattered = starts(TRAP, "mesh:6", "naive", "easy:count");
     assert_eq!(scattered[3][1], 4);
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{Folder, pavior, refused, refused_for, stderr};
 
-/// A process; killed when dropped.
+/// A process that is killed when dropped.
 struct Process(Child);
 
 impl Drop for Process {
@@ -79,7 +79,7 @@ impl Service {
         (status, serde_json::from_slice(&bytes).unwrap())
     }
 
-    /// Sends a signal by name. The process must exit with success, within 40 s.
+    /// Sends a signal, given by name. The process must exit successfully within 40 s.
     fn end(&mut self, signal: &str) {
         let began = Instant::now();
         let pid = self.process.0.id().to_string();

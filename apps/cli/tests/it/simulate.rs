@@ -68,7 +68,7 @@ fn csv_has_one_line_per_metric() {
 
 #[test]
 fn equal_strategies_have_equal_results() {
-    // The fast search of First Fit must give the same results as the plain search.
+    // First Fit's fast search and its plain search must produce the same results.
     let results = simulate(
         "--machine grid:8wx5x4 --load 3 --jobs 300 --replications 2 --no-timing --strategy \
          tff,tff:plain,ff:turn=all",

@@ -1,5 +1,5 @@
-//! Tests hostile values for the options of every command, and outputs that fail. Each attempt ends
-//! in time with a defined exit status, without a panic, and prints a bounded message in plain text.
+//! Tests hostile values for the options of every command, and outputs that cannot be written. Each
+//! attempt ends in time without a panic, with a defined exit status and a bounded plain message.
 //!
 //! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by command. By
 //! default, the test runs one attempt in eleven; `cargo xtask tries` runs all of them.
@@ -59,7 +59,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("experiment /dev/null --out /nowhere/out", "--out --shard --threads --format"),
 ];
 
-/// One invocation of each command, to be run with outputs that fail.
+/// One invocation of each command, to be run with outputs that cannot be written.
 const FAULTS: &[&str] = &[
     "help",
     "--version",
@@ -100,7 +100,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome, String> {
     run_until(command, Instant::now() + Duration::from_mins(10))
 }
 
-/// Runs a command, which is killed at a deadline.
+/// Runs a command, and kills it if it is still running at the deadline.
 pub(crate) fn run_until(mut command: Command, deadline: Instant) -> Result<Outcome, String> {
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let mut errors = child.stderr.take();

@@ -40,8 +40,8 @@ fn room_by_a_time_comes_from_ends_moves_and_requeues() {
                         "to": [{"base": [0], "sides": [2]}], "ready": 8}]);
     assert_eq!((&plan["moves"], &plan["lost"]), (&moves, &json!(0.0)));
     assert_eq!((&plan["awaited"], &plan["requeued"]), (&json!(["a"]), &json!([])));
-    // By 7, room for four in a row can be made only by requeueing a job. Without --now, no job is
-    // requeued.
+    // Making room for four nodes in a row by time 7 requires requeueing both jobs. Without --now,
+    // no job is requeued.
     let plan = reply("--shape 4 --by 7 --now 5 --max-jobs 1");
     assert_eq!((&plan["requeued"], &plan["lost"]), (&json!(null), &json!(null)));
     let plan = reply("--shape 4 --by 7 --now 5 --max-jobs 2");

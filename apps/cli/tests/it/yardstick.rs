@@ -37,7 +37,7 @@ fn checked(folder: &Path) -> Output {
     script("bounds.py", &[&folder.to_string_lossy()])
 }
 
-/// Changes a certificate, and returns the result of checking it.
+/// Checks a changed certificate, then restores it. Returns the checker's exit status and output.
 fn planted(folder: &Path, change: impl FnOnce(&mut Value)) -> (Option<i32>, String) {
     let path = folder.join("bounds.json");
     let whole = std::fs::read_to_string(&path).unwrap();
@@ -85,7 +85,7 @@ fn certificates_are_verified_and_false_ones_rejected() {
     });
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("the certificate is for other jobs"), "{text}");
-    // A proof for other jobs is also valid here, but its bound is weaker than the stated one.
+    // A proof for other jobs is also valid here, but its bound is weaker than the certificate's.
     let (status, text) = planted(&heavy, |bounds| {
         let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
         let other: Value = serde_json::from_str(&other).unwrap();

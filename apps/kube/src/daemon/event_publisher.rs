@@ -12,8 +12,8 @@ use crate::plan::Waiting;
 use crate::world::World;
 use crate::write::{WriteError, Writer};
 
-/// The minimum time between two events on the same Job, and before another event in a namespace
-/// that rejected one.
+/// The minimum time between two events on the same Job, and between a rejected event and the next
+/// event in the same namespace.
 const EVENT_INTERVAL: Duration = Duration::from_secs(30);
 /// The maximum number of events in a reconciliation.
 const MAX_EVENTS: usize = 16;

@@ -88,8 +88,8 @@ fn definition(mut definition: CustomResourceDefinition) -> String {
     serde_saphyr::to_string(&definition).expect("a definition is plain data")
 }
 
-/// Removes the parts of a generated schema that no field specifies: nullability, defaults that the
-/// API server would insert, and the formats of Rust's integers.
+/// Removes parts that schema generation adds: nullability, defaults that the API server would
+/// insert, and the formats of Rust's integers.
 fn strict(schema: &mut JSONSchemaProps) {
     (schema.title, schema.nullable, schema.default) = (None, None, None);
     if schema.type_.as_deref() == Some("integer") {

@@ -47,7 +47,7 @@ pub(crate) struct Template {
     pub(crate) spec: PodSpec,
 }
 
-/// A pod template's metadata, which is not stored.
+/// A pod template's metadata, which is parsed but not stored.
 #[derive(Default, Deserialize)]
 struct TemplateMetadata {
     annotations: Option<BTreeMap<String, String>>,

@@ -49,7 +49,7 @@ impl Page {
         self.forecasts.is_due()
     }
 
-    /// Returns true if the page shows this machine, or would select it as its first one.
+    /// Returns true if the page shows this machine or does not show any machine yet.
     pub(crate) fn accepts(&self, machine: &str) -> bool {
         self.machine.as_deref().is_none_or(|selected| selected == machine)
     }

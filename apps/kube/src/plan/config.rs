@@ -22,7 +22,7 @@ const MAX_NODES: u32 = 1 << 20;
 const MAX_SLOTS: usize = 16;
 const MAX_PATIENCE_S: u64 = 86_400;
 
-/// A machine's validated description, in nodes.
+/// The validated description of a machine, with shapes in nodes rather than chips.
 #[derive(Clone, Debug)]
 pub(crate) struct MachineConfig {
     /// The grid of nodes, which is the chip grid divided by the chips in a node.

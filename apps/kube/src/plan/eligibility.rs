@@ -20,7 +20,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Creates a refusal of a Job that must be changed.
+    /// Creates a refusal for a Job that must be changed.
     pub(super) fn invalid(why: impl Into<String>) -> Refusal {
         Refusal { prospect: Prospect::Invalid, why: why.into() }
     }

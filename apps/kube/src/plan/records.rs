@@ -24,7 +24,7 @@ pub(super) struct Record<'a> {
     pub(super) group: Option<JobGroup<'a>>,
     /// The nodes by rank. Empty if any of them does not belong to the machine.
     pub(super) nodes: Vec<NodeId>,
-    /// The nodes that belong to the machine, if `nodes` is empty because other nodes do not.
+    /// The nodes that do belong to the machine, if some do not and `nodes` is therefore empty.
     known_nodes: Vec<NodeId>,
     /// True if the placement is confirmed and kept, so its pods may be opened.
     pub(super) is_valid: bool,
@@ -240,8 +240,8 @@ fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) ->
     None
 }
 
-/// Returns a pod without a node for each rank that has one, except for ranks with another pod that
-/// already runs on the assigned node.
+/// Returns one unbound pod for each rank that has any, unless another pod of that rank already runs
+/// on the assigned node.
 fn stalled_pods<'a>(
     index: &Index<'a>,
     group: &JobGroup<'a>,

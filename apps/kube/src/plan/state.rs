@@ -116,7 +116,7 @@ impl<'a> MachineState<'a> {
         self.holders.iter().enumerate().map(|(id, holder)| (JobId(id as u64), *holder))
     }
 
-    /// Calls `explain` with an explainer that knows the holders' names and ends. A reader in a
+    /// Calls `explain` with an explainer that knows the holders' names and end times. A reader in a
     /// namespace sees only that namespace's names.
     pub(super) fn with_explainer<T>(
         &self,
@@ -162,7 +162,7 @@ impl<'a> MachineState<'a> {
         self.holders().chain(starts).filter_map(holding).collect()
     }
 
-    /// Assigns a placement's nodes to it, except those that already have a holder.
+    /// Assigns to a placement all of its nodes that do not have a holder yet.
     fn hold_placement(&mut self, record: &Record<'a>, owners: &mut [Option<Owner>]) {
         let confirmed = record.placement.is_confirmed();
         let owner = if confirmed { Owner::Confirmed } else { Owner::Other };

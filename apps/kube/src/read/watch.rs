@@ -35,7 +35,7 @@ const UPDATE_BUFFER: usize = 4096;
 pub(crate) struct ClusterWatch {
     pub(crate) world: World,
     clock: Clock,
-    /// True once the API server has answered a request for the time, with or without the time.
+    /// True once the API server has answered the request for the time, even with an error.
     has_time_reply: bool,
     planned_at: Option<Instant>,
     machines: InitialList<Machine>,

@@ -243,7 +243,7 @@ fn precondition(object: &ObjectRef) -> Value {
     json!({ "uid": object.uid, "resourceVersion": object.version })
 }
 
-/// Returns parameters that delete this object and, if a version is given, only in that version.
+/// Returns parameters for deleting this object or, if a version is given, only that version of it.
 fn deletion(object: &ObjectRef, resource_version: Option<String>) -> DeleteParams {
     let uid = Some(object.uid.0.clone());
     let preconditions = Some(Preconditions { resource_version, uid });

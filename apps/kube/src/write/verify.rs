@@ -43,7 +43,7 @@ impl Writer {
         if found.as_ref().is_some_and(is_kept) { Ok(()) } else { Err(WriteError::Conflict) }
     }
 
-    /// Reads the current version of an object, or `None` if it does not exist.
+    /// Returns the current version of an object, or `None` if it does not exist.
     async fn read<K>(&self, object: &ObjectRef) -> Result<Option<K>, WriteError>
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>

@@ -12,7 +12,7 @@ use crate::cluster::{Cluster, User, requests::Refusal};
 /// A function that ends a disturbance. It returns false if it must be called again.
 type End = Box<dyn Fn(&Cluster) -> bool>;
 
-/// A cluster with the disturbances in progress.
+/// A cluster and its ongoing disturbances.
 pub(crate) struct Chaos {
     pub(crate) cluster: Cluster,
     draw: Stream,

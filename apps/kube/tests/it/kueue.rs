@@ -96,7 +96,7 @@ fn queued(name: &str, queue: &str, shape: &str, priority: &str, run_s: u32) -> V
     body
 }
 
-/// Preempts a Job after one of its pods has ended, and checks that it completes later, and that a
+/// Preempts a Job after one of its pods has ended. Checks that this Job still completes, and that a
 /// Job without a shape completes as well.
 fn preempt_in_part(cluster: &Cluster) {
     let make = |name, priority, run_s| {

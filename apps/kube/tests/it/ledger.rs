@@ -30,11 +30,11 @@ pub(crate) struct Ledger {
     longest: f64,
     /// The longest time for which an admitted Job had no confirmed placement, in seconds.
     bare: f64,
-    /// The last event on that Job's placement before that period, and the time between the two.
+    /// The last event on that Job's placement before that interval, and how much earlier it was.
     bare_because: String,
     /// The number of pods bound to nodes of a flavor other than their Job's.
     elsewhere: usize,
-    /// The number of messages on admitted Workloads that name no flavor.
+    /// The number of events in which an admitted Workload had no flavor.
     unflavored: usize,
     /// The number of messages that tell a Job to wait.
     waits: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Ledger {
     boxless: usize,
     /// The number of `boxless` Jobs that bypassed our check because they have no flavor.
     unasked: usize,
-    /// The numbers of messages that give a start (`dated`) and that release quota (`impatient`).
+    /// The numbers of messages that contain a start (`dated`) or release quota (`impatient`).
     dated: usize,
     impatient: usize,
     jobs: HashMap<String, Held>,
@@ -67,9 +67,9 @@ struct Held {
     ready: bool,
     flavor: String,
     told: String,
-    /// The time since which the Job has held quota without a placement.
+    /// The time at which the Job began to hold quota without a placement.
     since: Option<f64>,
-    /// The time since which the Job has also been admitted without a placement.
+    /// The time at which the Job began to be admitted without a placement.
     bare_since: Option<f64>,
 }
 
@@ -94,8 +94,8 @@ impl Ledger {
         assert!(self.admitted >= 36 && !seen.contains(&0), "{self}");
     }
 
-    /// Checks a log without disturbances: Jobs are without a box only briefly, whether admitted or
-    /// not, and preemptions occur for both reasons, to reclaim quota and by priority.
+    /// Checks that, without disturbances, Jobs lack a box only briefly, whether admitted or not,
+    /// and that preemptions occur both to reclaim quota and by priority.
     pub(crate) fn check_calm(&self, patience_s: u64) {
         let limit_s = patience_s as f64 + CALM_LAG_S;
         assert!(self.bare <= limit_s && self.longest <= limit_s, "{self}");

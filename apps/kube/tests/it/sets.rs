@@ -92,7 +92,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
     assert_eq!(placements["items"].as_array().unwrap().len(), 1, "{placements}");
     assert_eq!(placements["items"][0]["spec"]["set"].as_array().unwrap().len(), 2);
 
-    // If one Job is deleted after placement, the other and its successor wait for one box again.
+    // If one Job is deleted after placement, the other Job and the replacement wait for one box.
     let old = placements["items"][0]["metadata"]["uid"].clone();
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/train-1"), &how);
@@ -152,7 +152,7 @@ fn jobs_of_a_set_are_validated_on_creation() {
         assert!(refusal.is_invalid("cannot be changed"), "{refusal:?}");
     }
     // A set whose controller's name contains terminal control characters, and a set with a repeated
-    // number, do not stop the valid set.
+    // number, do not block the valid set.
     cluster.start_replica("lease");
     let mut odd = good.clone();
     odd["name"] = json!("\u{1b}[2J<b>");

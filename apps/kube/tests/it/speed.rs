@@ -39,7 +39,7 @@ enum Scheduling {
 
 struct Measurement {
     wall_s: f64,
-    /// The processor time of each part of the control plane, and of the replica, if any.
+    /// The CPU time of each part of the control plane, and of the replica, if any.
     processor_s: BTreeMap<&'static str, f64>,
 }
 
@@ -80,7 +80,7 @@ impl Bindings {
     }
 }
 
-/// Returns the processor time used by each part of the control plane and by the replica.
+/// Returns the CPU time used by each part of the control plane and by the replica.
 fn processor_s(cluster: &Cluster) -> BTreeMap<&'static str, f64> {
     let pid = |part| std::fs::read_to_string(cluster.path().join(format!("{part}.pid"))).unwrap();
     let replica = cluster.replicas.iter().map(|replica| ("pavior", replica.id().to_string()));

@@ -43,7 +43,7 @@ impl Episodes {
         Ok(SteppedRun::new(run, self.scale(replication)))
     }
 
-    /// Returns the mean estimate of the jobs in a replication, in ticks, as a scale for times.
+    /// Returns the mean estimated run time in a replication, in ticks, for scaling times.
     fn scale(&self, replication: u64) -> f64 {
         let (mut sum, mut count) = (0.0, 0_u32);
         for job in self.scenario.jobs(replication).take(self.jobs.min(10_000)) {

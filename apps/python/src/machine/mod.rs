@@ -218,7 +218,7 @@ impl Machine {
         }
     }
 
-    /// Compares where several strategies would place a request, and finds the jobs in the way.
+    /// Compares where several strategies would place a request, and finds the jobs that block it.
     #[pyo3(signature = (shape = None, strategies = None, *, nodes = None, freedom = None))]
     #[pyo3(text_signature = "($self, shape=None, strategies=(), *, nodes=None, freedom=None)")]
     fn explain(
@@ -408,8 +408,8 @@ impl Machine {
         state::to_json(&self.shared, &inner)
     }
 
-    /// Creates a machine from the result of `to_json`. A randomized strategy starts its random
-    /// stream over.
+    /// Creates a machine from the result of `to_json`. A randomized strategy restarts its random
+    /// number stream.
     #[classmethod]
     fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Machine> {
         state::from_json(text).map(Machine::of)

@@ -30,7 +30,7 @@ const STEPS: u64 = 2_000;
 /// The result of a strategy test, which is true if every answer was as claimed.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Judgement {
-    /// The strategy, the machine and the claim, in words.
+    /// The strategy, the machine and the claim, as text.
     subject: String,
     answers: u64,
     flaw: Option<Flaw>,

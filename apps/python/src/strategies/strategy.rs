@@ -18,7 +18,7 @@ use crate::errors::{broken, read, value};
 use crate::geometry::{self, Box as PyBox};
 
 /// The seed that every strategy object receives. The registry creates strategies without a seed,
-/// because Rust strategies draw from their run's random stream, which Python cannot use.
+/// because Rust strategies draw from their run's random number stream, which Python cannot use.
 const SEED: u64 = 1;
 
 /// A strategy that is an instance of a Python class.

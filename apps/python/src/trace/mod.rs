@@ -32,7 +32,7 @@ use columns::{Columns, Row};
 /// of field 11. `lenient` skips malformed lines, which otherwise raise `ValueError`. `dependencies`
 /// also keeps jobs that follow another job and have no submit time. `processors_per_node` divides
 /// sizes given in processors, `nodes_from` is the column of an SWF log that contains nodes, and
-/// `pieces` keeps parts of jobs.
+/// `pieces` keeps partial jobs (status 2, 3 or 4) even if the log also contains the whole job.
 ///
 /// A table is any Arrow table (polars, pandas, pyarrow, `Table`) with the columns `submit`, `run`
 /// and `nodes`. The columns `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and

@@ -40,7 +40,7 @@ pub struct IdempotencyKey {
     pub key: String,
     /// A digest of the command. Reusing the key for a different command is an error.
     pub digest: u64,
-    /// Formats the reply for the client's interface; the reply is stored in this format.
+    /// A function that formats the reply for the client's interface and for storage.
     pub write: fn(&Reply) -> FormattedReply,
 }
 
@@ -49,7 +49,7 @@ pub struct IdempotencyKey {
 pub struct LeaseRequest {
     /// The machine's name; `None` means the first machine.
     pub machine: Option<String>,
-    /// The requested number of nodes or box.
+    /// The requested box or number of nodes.
     pub ask: Ask,
     /// The placement freedom; `None` lets the strategy decide.
     pub freedom: Option<Freedom>,
@@ -66,7 +66,7 @@ pub struct LeaseRequest {
 }
 
 impl LeaseRequest {
-    /// Returns the caller's request for nodes on the first machine, without waiting.
+    /// Returns a request by the caller for nodes on the first machine. It does not wait.
     pub fn of(ask: Ask) -> LeaseRequest {
         LeaseRequest {
             machine: None,
@@ -140,12 +140,12 @@ pub enum Command {
         /// The reservation's number.
         id: u64,
     },
-    /// Executes commands in order and independently, all at the same time. Consecutive `End`
+    /// Executes commands in order, each independently, with the same timestamp. Consecutive `End`
     /// commands free their nodes together, so waiting requests can use all of them.
     Batch(Vec<Command>),
     /// Stores the reply to a refused command under its key, after the refusal has been diagnosed.
     StoreReply(FormattedReply),
-    /// Confirms a doubtful clock (operator only). The command is decided at that clock's time.
+    /// Confirms a doubtful clock (operator only). The command takes effect at that clock's time.
     ConfirmClock,
     /// Records the time. Only the service itself sends this command.
     NoteTime,

@@ -1,4 +1,4 @@
-//! Recently ended leases, kept so that only their former holders can learn that they have ended.
+//! Recently ended leases and their tenants. Only the former holder may learn that a lease ended.
 
 use std::collections::HashMap;
 

@@ -10,9 +10,9 @@
 //!
 //! A clock that is behind the last epoch is not trusted. Epochs then continue from the last one
 //! after a random step of up to 2^30, so two copies of the same data almost certainly start from
-//! different epochs. Once the lower copy has issued as many epochs as the steps differ by, it
-//! repeats epochs that the other copy has issued. On average, the difference is a third of 2^30,
-//! which takes four days at a thousand grants per second.
+//! different epochs. Once the copy that took the smaller step has issued as many epochs as the
+//! steps differ by, it repeats epochs of the other copy. On average, the difference is a third of
+//! 2^30, which takes four days at a thousand grants per second.
 //!
 //! The clock's epoch is capped at 2^53 - 2^46, which the clock reaches in 2094, followed by a
 //! random step. Later clocks are then behind the last epoch, so each start adds a step. A step is

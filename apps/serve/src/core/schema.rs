@@ -44,16 +44,16 @@ pub(crate) struct Forecast {
     #[schema(format = DateTime)]
     plan: Option<String>,
     /// The reason why a time is missing: `unavailable` if the request cannot start until an
-    /// unavailable node returns, or `horizon` if no start is predicted within 60 days.
+    /// unavailable node recovers, or `horizon` if no start is predicted within 60 days.
     obstacle: Option<&'static str>,
-    /// The candidate place with the fewest unavailable nodes; null if it need not wait for any.
+    /// The candidate box with the fewest unavailable nodes; null if the request needs none of them.
     place: Option<Part>,
     /// True once at least 30 forecasts on this machine have been checked. Until then, the margin is
     /// wide and not based on data.
     calibrated: bool,
-    /// The number of requests on this machine that started within the first predicted interval.
+    /// The number of requests on this machine that started within their first predicted interval.
     kept: u64,
-    /// The number of requests that started outside the first predicted interval.
+    /// The number of requests that started outside their first predicted interval.
     broken: u64,
     /// The number of jobs on this machine with a known run time.
     runs: u64,

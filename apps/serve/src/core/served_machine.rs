@@ -177,7 +177,7 @@ impl ServedMachine {
         let start = micros(lease.start_ms);
         let job = job(JobId(lease.id), lease.request(), start, lease.estimate());
         let held = self.dispatcher.hold(job, start, placement).map(drop);
-        // Search for the occupied box only after a failure.
+        // Look for the occupied box only on failure.
         held.map_err(|error| self.check_free(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
@@ -212,7 +212,7 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// Returns the most nodes that a waiting request may get. They count against the quota.
+    /// Returns the maximum number of nodes for a waiting request, which counts against the quota.
     pub(crate) fn quota_nodes(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }

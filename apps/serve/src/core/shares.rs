@@ -12,7 +12,7 @@ pub(crate) struct Shares<P, T, const N: usize> {
     entries: BTreeMap<u64, Entry<P, T, N>>,
     parties: HashMap<P, Share<N>>,
     total: [usize; N],
-    /// The parties, ranked by their sum of each amount.
+    /// For each amount, the parties ranked by their sums.
     ranks: [BTreeSet<(usize, P)>; N],
     last: u64,
 }

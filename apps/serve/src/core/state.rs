@@ -106,7 +106,7 @@ pub struct ServiceState {
     /// The leases granted or renewed since the clock became doubtful; `None` if it is not in doubt.
     /// No lease expires while the clock is in doubt.
     pub(crate) in_doubt: Option<BTreeSet<u64>>,
-    /// The machines whose queues advance after the last of several simultaneous commands. Empty
+    /// The machines whose queues advance after the last of several commands in a batch. Empty
     /// between batches.
     pub(crate) pending_queues: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,

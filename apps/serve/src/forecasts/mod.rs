@@ -138,7 +138,7 @@ impl Forecasts {
     /// Forecasts when a request arriving now would start, given all records so far.
     ///
     /// # Errors
-    /// Returns a [`NoForecast`] that states why no forecast can be made.
+    /// Returns a [`NoForecast`] that explains why no forecast can be made.
     pub(crate) fn forecast_request(
         &self,
         asked: &ForecastRequest,

@@ -76,7 +76,7 @@ impl Access {
     fn read_line(&mut self, line: &str) -> Result<(), &'static str> {
         let words = line.split([' ', '\t']).filter(|word| !word.is_empty());
         let words: Vec<&str> = words.take_while(|word| !word.starts_with('#')).collect();
-        // A header cannot contain other tokens. Some editors write a byte order mark at the
+        // A token in a header must be visible ASCII. Some editors write a byte order mark at the
         // beginning of a file.
         if words.iter().any(|word| word.bytes().any(|byte| !byte.is_ascii_graphic())) {
             return Err("a character is not visible ASCII; it may be a byte order mark or NUL");
@@ -174,7 +174,7 @@ impl Access {
         }
     }
 
-    /// Returns a peer's party if the peer has sent no token.
+    /// Returns the party of a peer that has sent no token.
     pub(crate) fn party(&self, peer: &Peer) -> Party {
         self.identify(peer).map_or_else(Party::at, |caller| Party::of(&caller))
     }

@@ -83,7 +83,7 @@ pub(super) async fn serve_connection(
     }
 }
 
-/// Handles a request. The permit stays in use until the whole response has been passed on.
+/// Handles a request. The permit stays in use until the response body is dropped.
 async fn respond(
     mut request: Request<Incoming>,
     peer: &Peer,

@@ -18,8 +18,8 @@ const CLEANUP_AT: usize = 64;
 
 /// A queue that runs a few computations at a time, at most one per caller. A request first waits
 /// for the same caller's earlier requests, and then for at most one request from each other caller.
-/// The wait has no time limit: with `n` earlier requests from the same caller, it can be `n` times
-/// that of a single request. It ends when the caller disconnects.
+/// The wait has no time limit: behind `n` earlier requests from the same caller, it can be `n`
+/// times as long as behind one. It ends when the caller disconnects.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
     /// One semaphore per caller, with a single permit.

@@ -31,7 +31,7 @@ request_body! {
         /// The deadline for freeing the nodes (RFC 3339 in UTC).
         #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
         by: String,
-        /// The duration of use of the nodes in seconds; only affects delays [default: 0.001].
+        /// The time in seconds for which the nodes are used; only affects delays [default: 0.001].
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         for_s: Option<f64>,
         /// The maximum number of leases to move or requeue [default: 2].

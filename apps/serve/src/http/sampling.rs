@@ -90,7 +90,7 @@ impl Samples {
         self.0.lock().get(index).map_or_else(Vec::new, |machine| machine.all().to_vec())
     }
 
-    /// Returns the number of the first record in the last interval starting by `at_ms`, or 0.
+    /// Returns the number of the first record in the last interval that begins by `at_ms`, or 0.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
         let machines = self.0.lock();
         let Some(intervals) = machines.first().map(Stretches::all) else { return 0 };
@@ -179,7 +179,7 @@ fn sample_history(
     let oldest = history.oldest()?;
     let limits = ServiceLimits::default();
     let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-    // True if the current state was searched. States that outlast their interval always are.
+    // True if the current state was searched. A state that outlasts its interval always is.
     let mut searched = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {

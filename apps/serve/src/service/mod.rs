@@ -63,7 +63,7 @@ pub struct ServiceOptions {
     pub seed: u64,
 }
 
-/// Errors that prevent a service from starting or stop it.
+/// Errors that stop a service or prevent it from starting.
 #[derive(Debug, Error)]
 pub enum ServiceError {
     /// An option is invalid.

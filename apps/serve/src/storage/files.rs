@@ -31,7 +31,7 @@ impl Files {
         self.numbers("snapshot-", snapshot_name)
     }
 
-    /// Returns the numbers for which `file_name` gives the name of an existing file.
+    /// Returns the numbers `n` for which the file `file_name(n)` exists, in order.
     fn numbers(&self, prefix: &str, file_name: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
         let names = self.disk.list().map_err(failed)?;
         let number = |name: &String| {
@@ -60,7 +60,7 @@ impl Files {
         Ok((file, format.len() as u64))
     }
 
-    /// Checks a file other than the last one, and passes its records to `each` if that is given.
+    /// Checks a file other than the last one, and passes its records to `each`, if given.
     /// Returns the number of the next record.
     pub(super) fn check(
         &self,

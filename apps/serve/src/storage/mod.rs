@@ -85,7 +85,7 @@ pub trait RecordStore: Send {
     /// Appends records. Once this returns, the records survive a power failure.
     ///
     /// # Errors
-    /// Returns an error if the records might not survive. The caller must then not act on them.
+    /// Returns an error if the records might not survive. If so, the caller must not act on them.
     fn append(&mut self, records: &[ServiceRecord]) -> Result<(), StoreError>;
 
     /// Returns the approximate number of bytes in the records since the last rotation.

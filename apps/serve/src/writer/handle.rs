@@ -60,7 +60,7 @@ pub enum Unavailable {
     Stopping,
 }
 
-/// The doubt about a clock that is far ahead of the last record.
+/// The reason for doubting a clock: it is far ahead of the last record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockDoubt {
     /// The time of the last record, in milliseconds since 1970.
@@ -248,7 +248,7 @@ impl WriterHandle {
         *self.unavailable.write() = now;
     }
 
-    /// Returns the doubt about the clock, if any. While it lasts, no lease expires.
+    /// Returns why the clock is in doubt, if it is. While it is in doubt, no lease expires.
     pub fn clock_doubt(&self) -> Option<ClockDoubt> {
         *self.doubt.read()
     }

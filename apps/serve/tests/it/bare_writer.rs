@@ -65,7 +65,7 @@ impl BareWriter {
     }
 }
 
-/// Waits for an answer of the writer.
+/// Waits for an answer from the writer.
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }

@@ -108,7 +108,7 @@ fn a_waiting_request_keeps_its_freedom_if_the_journal_has_one() {
     }
 }
 
-/// Runs random commands to check that no lease starts that would overlap a reservation.
+/// Runs random commands. No lease may start if it would overlap a reservation.
 #[test]
 fn no_lease_begins_if_it_would_last_into_a_reservation() {
     let (mut grants, mut ahead) = (0, 0);

@@ -47,7 +47,7 @@ struct Inner {
     room: Option<u64>,
     /// The number of operations before the next fault.
     until_fault: Option<(u64, Fault)>,
-    /// The number of upcoming attempts to open a file that will fail.
+    /// The number of file opens that will fail from now on.
     exhausted: u64,
     /// True once the power has failed.
     dead: bool,
@@ -61,7 +61,7 @@ pub(crate) enum Fault {
     Error,
     /// The disk stays full.
     Full,
-    /// The given number of attempts to open a file fail.
+    /// This many of the next file opens fail.
     Descriptors(u64),
     /// The operation panics.
     Panic,
@@ -214,7 +214,7 @@ impl Simulated {
     }
 }
 
-/// Writes some of the sectors, each completely or not at all, and possibly one partially.
+/// Writes none, some or all of the sectors. If not all, some may be written only partially.
 fn tear(bytes: &mut Vec<u8>, offset: usize, data: &[u8], random: &mut Random) {
     if random.one_in(3) {
         return;

@@ -1,4 +1,4 @@
-//! Tests the data folder's lock and permissions, and changes to it made by others.
+//! Tests the data folder's lock and permissions, and changes to the folder by other programs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -106,7 +106,7 @@ fn only_the_owner_can_read_the_records() {
 
 #[test]
 fn a_snapshot_that_could_not_be_saved_is_saved_later() {
-    // A snapshot is due because of its size, long before the number of records requires one.
+    // The size of the records triggers a snapshot long before their number does.
     let (server, setup) = fresh(|setup| {
         setup.log = Some(setup.data.with_extension("snapshots"));
         setup.history_bytes = 1;

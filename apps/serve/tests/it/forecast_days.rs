@@ -73,7 +73,7 @@ impl Days {
         }
     }
 
-    /// Sends simultaneous ends as one batch, so that the queue advances after the last of them.
+    /// Sends simultaneous ends as one batch, so the queue advances only after the last one.
     fn end(&mut self, at: u64) {
         let mut ends = Vec::new();
         while let Some(&next) = self.agenda.first().filter(|next| (next.0, next.1) == (at, 0)) {

@@ -132,7 +132,7 @@ fn an_event_renews_only_forecasts_that_it_can_change() {
     until("the new forecasts", || made(&mut client) == [6, 1]);
 }
 
-/// Checks requests that need an unavailable node: every 3x3 box contains node [1, 1].
+/// Every 3x3 box contains node [1, 1]. While it is unavailable, no start may be predicted.
 #[test]
 fn a_request_that_cannot_start_has_no_time() {
     let (server, _) = fresh(|setup| {
@@ -171,7 +171,7 @@ fn a_request_that_cannot_start_has_no_time() {
     assert_eq!(counter(&mut client, "promises", "default"), 0, "nothing was promised");
 }
 
-/// Checks that a forecast is updated even if nothing happens.
+/// Checks that a forecast is updated once its median has passed, even if nothing else happens.
 #[test]
 fn a_forecast_is_renewed_after_its_median() {
     let (server, _) = fresh(two);

@@ -89,7 +89,7 @@ fn leases_expire_and_watchers_are_notified() {
     let at = |event: &(u64, String, Value)| millis(event.2["at"].as_str().unwrap());
     let then = at(&events[1]);
     let before = client.get(&format!("/v1/machine?at_ms={then}")).json();
-    // The drain may fall in the same millisecond.
+    // The drain may have happened in the same millisecond.
     let last = events.iter().filter(|event| at(event) <= then).count();
     has(&before, &json!({ "busy": 4, "seq": last }));
     let later = client.get("/v1/machine?at_ms=99999999999999").json();
@@ -202,7 +202,7 @@ fn moves_that_make_room_can_be_carried_out() {
     let plan = plan.json();
     has(&plan, &json!({ "fits": false, "jobs": [1], "cost": 2 }));
     assert_eq!(plan["moves"][0]["from"], json!([{ "base": [1, 1], "sides": [1, 2] }]));
-    // Execute the move: end the lease and recreate it at the planned place.
+    // Execute the move: end the lease and recreate it in the planned box.
     client.end(&first.json());
     let moved = json!({ "parts": plan["moves"][0]["to"] });
     assert_eq!(client.post("/v1/hold", moved).status, 201);

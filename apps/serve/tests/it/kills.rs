@@ -2,7 +2,7 @@
 //!
 //! Clients record the start, end and answer of each request. The journal contains the service's
 //! order of these requests. It is a linearization if it contains every answer, no node is held
-//! twice, and a request that ended before another began precedes it.
+//! twice, and every request precedes those that began after it had ended.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long
 //! version, with 64 clients.
@@ -84,7 +84,7 @@ impl Load {
     }
 }
 
-/// Repeats a request until it is answered. The third value is true if it was sent more than once.
+/// Repeats a request until it is answered. The third result is true if it was sent again.
 fn insist(
     target: &Target,
     (path, body): (&str, Value),

@@ -70,7 +70,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     client.post(&path, "").is(404, "unknown-reservation");
 }
 
-/// Checks grants from the queue and in a batch, and after a renewal, with each scheduler.
+/// No grant may overlap a reservation, be it from the queue, in a batch or after a renewal.
 #[test]
 fn no_kind_of_grant_overlaps_a_reservation() {
     for scheduler in ["fcfs", "scan-all", "easy", "conservative", "window:4"] {

@@ -104,7 +104,7 @@ impl Server {
         Server::try_start(setup).unwrap_or_else(|status| panic!("the server ended: {status}"))
     }
 
-    /// Starts a server that must refuse to start, and returns its log.
+    /// Runs a server that must fail to start, and returns its log.
     pub(crate) fn refused(setup: &Setup) -> String {
         let log = setup.data.with_extension("log");
         let setup = Setup { log: Some(log.clone()), ..setup.clone() };
@@ -164,7 +164,7 @@ impl Server {
         Client::of(&self.address, token)
     }
 
-    /// Sends a request on a separate connection, which may be closed on an early refusal.
+    /// Sends a request on a separate connection, which the server may close when it refuses early.
     pub(crate) fn send(
         &self,
         method: &str,

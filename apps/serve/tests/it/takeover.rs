@@ -92,7 +92,7 @@ impl Database {
         self.tool("pg_ctl", &["-D", &self.data(), "-m", "immediate", "-w", "stop"]);
     }
 
-    /// Restarts the database as if it had crashed.
+    /// Stops the database abruptly, as in a crash, and restarts it.
     pub(crate) fn crash(&self) {
         let (data, log) = (self.data(), self.path().join("log").display().to_string());
         self.tool("pg_ctl", &["-D", &data, "-m", "immediate", "-l", &log, "-w", "restart"]);

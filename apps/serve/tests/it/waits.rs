@@ -103,7 +103,7 @@ fn a_missing_place_is_reported_when_enough_nodes_are_free() {
     assert!(why[0].ends_with("cannot place it on them."), "{why:?}");
     assert!(why[1].starts_with("Blocked on 5x5 at 0,0 by lease 1 (8 nodes)."), "{why:?}");
     assert!(why[2].starts_with("Sooner: moving lease 1 from 1x8 at 3,0 to "), "{why:?}");
-    // The blockers and the moves are for the same place.
+    // The blockers and the moves refer to the same box.
     assert_eq!(diagnosis["blocked"]["base"], json!([0, 0]));
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], diagnosis["blocked"]["jobs"][0]["lease"]);
 }

@@ -88,7 +88,7 @@ pub(super) fn notify_ready() {
     let _ = sd_notify::notify(&[NotifyState::Ready]);
 }
 
-/// Reloads the configuration, and notifies the service manager. Logs and ignores an invalid one.
+/// Reloads the configuration and notifies the service manager. Logs and ignores invalid files.
 pub(super) fn reload(read: impl FnOnce() -> Result<Config, SlurmError>) -> Option<Config> {
     if let Ok(now) = NotifyState::monotonic_usec_now() {
         let _ = sd_notify::notify(&[NotifyState::Reloading, now]);

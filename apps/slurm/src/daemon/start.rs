@@ -35,7 +35,7 @@ fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
 
 /// Compares the machine's node names with those in the partition. Returns differences to log, which
 /// may be intentional: a machine may have holes, and a partition may temporarily lack nodes.
-/// Returns an error if each has nodes that the other lacks, or if they share no nodes, because the
+/// Returns an error if each list has nodes that the other lacks, or if they share none: the
 /// configured names are then wrong.
 pub(super) fn compare_names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let difference = NodeDifference::new(config, ledger);

@@ -3,8 +3,8 @@
 use crate::ledger::demands::{Demands, InvalidDemand};
 use crate::names::{JobName, Licenses, NodeName};
 
-/// The assumed time in seconds until Slurm ends a job that is ending or has reached its time limit.
-/// The actual time is unknown.
+/// The assumed time in seconds until a job releases its nodes when it is completing or has reached
+/// its time limit. The actual time is unknown.
 const END_S: u64 = 1;
 
 /// A job's identity: its name and, because Slurm may reuse numbers, its submission time. Keys are
@@ -15,11 +15,11 @@ pub(crate) struct JobKey {
     name: JobName,
 }
 
-/// The fault of a comment that contains control characters.
+/// The error for a comment that contains control characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ControlCharacters;
 
-/// A job that is waiting, running or ending. Times are in seconds since 1970.
+/// A job that is waiting, running or completing. Times are in seconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmJob {
     pub(crate) name: JobName,

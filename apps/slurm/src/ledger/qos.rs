@@ -8,7 +8,7 @@ use crate::calls::{Bounds, Call, Query};
 use crate::ledger::site::Mode;
 use crate::ledger::times::time_limit;
 
-/// Limits for each request to slurmdbd.
+/// Time and output limits for a request to slurmdbd.
 const ACCOUNT_BOUNDS: Bounds = Bounds { time: Duration::from_secs(10), output: 64 << 20 };
 
 /// The fields requested for each record.

@@ -54,7 +54,7 @@ impl Mark {
     }
 }
 
-/// A record that could not be completely parsed.
+/// A record that could not be fully parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// The job, if known.

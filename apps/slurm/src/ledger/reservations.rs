@@ -26,21 +26,21 @@ impl Reservation {
         kept.any(|one| one.split([':', '=', '@']).next() == Some(license))
     }
 
-    /// Returns true if the reservation overlaps a time interval, which is unbounded without `to`.
+    /// Returns true if the reservation overlaps the time from `from` to `to` (unbounded if `None`).
     pub(crate) fn overlaps(&self, from: u64, to: Option<u64>) -> bool {
         self.end > from && to.is_none_or(|to| self.start < to)
     }
 }
 
-/// Parses the output of `scontrol show reservation -o`. Leaves malformed fields empty. Even then,
-/// nodes that Slurm reports as reserved are respected.
+/// Parses the output of `scontrol show reservation -o`. Leaves malformed fields empty. Nodes
+/// that Slurm reports as reserved remain off limits even then.
 pub(crate) fn read(text: &str) -> Vec<Reservation> {
     let lines = text.lines().filter(|line| line.starts_with("ReservationName="));
     lines.map(reservation).collect()
 }
 
 fn reservation(line: &str) -> Reservation {
-    // A key that occurs again later can only be part of a value that contains spaces.
+    // A second occurrence of a key can only be part of a value that contains spaces.
     let value = |key: &str| {
         let words = line.split(' ');
         words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key)

@@ -12,7 +12,7 @@ use crate::ledger::times::time_limit;
 use crate::names::{NodeName, node_lists, number};
 use crate::{CallFault, Config, SlurmError};
 
-/// An upper limit on the assumed time between runs of a Slurm scheduler, in seconds.
+/// The upper bound on the assumed time between runs of a Slurm scheduler, in seconds.
 const MAX_INTERVAL_S: u64 = 600;
 
 /// The site's Slurm configuration.
@@ -31,7 +31,7 @@ pub(crate) struct Site {
     pub(crate) exempt_s: u64,
     pub(crate) partitions: HashMap<String, Partition>,
     pub(crate) qos: HashMap<String, Qos>,
-    /// The reason why the required QOSes are unknown.
+    /// The reason why the required QOSes are unknown, if they are.
     pub(crate) unknown: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Mode {
     Off,
     Requeue,
     Cancel,
-    /// The job keeps its nodes, so no box becomes free. This includes gang scheduling.
+    /// The job keeps its nodes, so no box becomes free. Also used for gang scheduling.
     Suspend,
 }
 

@@ -74,7 +74,7 @@ impl<'a> Builder<'a> {
         ids
     }
 
-    /// Marks the nodes of a running or ending job as held, whether or not they form a box.
+    /// Marks the nodes of a running or completing job as in use, whether or not they form a box.
     pub(super) fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held_nodes);
         // A job without a valid request, which started before the gate existed, has no box.
@@ -213,7 +213,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns the free nodes among `ids`. Returns `None` if all of them are free, or if one is
-    /// unavailable or held by a job that is not ending and cannot be preempted for this job.
+    /// unavailable or in use by a job that is neither completing nor preemptible by this job.
     fn free_before_preemption(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let is_evicting = self.evicting.contains(&job.key());
         let mut free = Vec::new();

@@ -40,7 +40,7 @@ pub(crate) enum Role {
 pub(crate) struct MachineState {
     pub(crate) planner: Planner,
     pub(crate) roles: Vec<Role>,
-    /// Nodes held by two jobs. This list should always be empty.
+    /// Nodes in use by two jobs. This list should always be empty.
     pub(crate) overlaps: Vec<NodeId>,
     /// Running jobs whose nodes do not form the requested box.
     pub(crate) misplaced: Vec<usize>,

@@ -42,14 +42,14 @@ pub(super) struct Eviction {
     pub(super) victims: HashSet<JobKey>,
 }
 
-/// A limit that kept Slurm from starting an opened job.
+/// A limit that prevented Slurm from starting a job with an open gate.
 struct ReachedLimit {
     scope: LimitScope,
     job: JobKey,
     /// The job's class. The job is retried if an operator changes its class.
     class: [String; 3],
     reason: String,
-    /// The jobs that held nodes under this limit. Once any of them ends, waiting jobs are retried.
+    /// The jobs with nodes that count toward this limit. If one ends, waiting jobs are retried.
     holders: HashSet<JobKey>,
     until: u64,
 }
@@ -77,7 +77,7 @@ impl Memory {
         evicting.map(|(key, _)| *key).collect()
     }
 
-    /// Remembers a limit that Slurm reported.
+    /// Records a limit that Slurm reported.
     pub(super) fn record_limit(&mut self, ledger: &Ledger, job: &SlurmJob, now: u64) {
         let scope = LimitScope::of(job, &job.reason);
         let holders = holders(ledger, |other| scope.has(other));

@@ -127,7 +127,7 @@ pub(crate) fn choose(
     None
 }
 
-/// Finds the box for a job in which preemption loses the least work.
+/// Finds the box for a job where preempting other jobs loses the least work.
 fn cheapest(
     world: World<'_>,
     snapshot: &Snapshot,

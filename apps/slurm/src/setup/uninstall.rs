@@ -210,7 +210,7 @@ mod tests {
         (removal, read)
     }
 
-    /// Writes a sealed text, as another version of the program would.
+    /// Writes a sealed file, as another version of the program would.
     fn write(path: &Path, text: &str) {
         std::fs::write(path, gate::sealed("--", text)).unwrap();
     }

@@ -190,7 +190,7 @@ impl ObserverMetrics {
     }
 }
 
-/// Serves the metrics over HTTP on every path.
+/// Serves the metrics over HTTP under any path.
 pub(crate) fn serve(address: &str, all: Registry) -> Result<(), SlurmError> {
     let site = metrics_only_site(Arc::new(all));
     let failed = |error| SlurmError::Io { subject: format!("metrics: {address}"), error };

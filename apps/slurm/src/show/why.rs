@@ -47,7 +47,7 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     Ok(text)
 }
 
-/// Explains a job in the ledger. Simulates the queue once and searches for moves.
+/// Explains the state of a job in the ledger. Simulates the queue once and searches for moves.
 pub(crate) fn explain_job(
     world: World<'_>,
     rules: Rules<'_>,

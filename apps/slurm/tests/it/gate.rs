@@ -269,7 +269,7 @@ fn a_job_with_a_minimum_time_limit_is_placed(cluster: &Cluster) {
     cluster.wait_until_empty(30);
 }
 
-/// Checks sites that use AdminComment for other purposes.
+/// Checks that notes use the configured field if a site uses AdminComment for other purposes.
 fn notes_use_the_configured_field(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.toml");
     let own = own_config(cluster);

@@ -50,7 +50,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     assert!(!folder.exists() && !mounts.contains(folder.to_str().unwrap()), "{mounts}");
 }
 
-/// Checks that the explanation of a waiting job contains one time and one place.
+/// Checks that the explanation for a waiting job contains a single start time and position.
 fn an_answer_has_one_time_and_one_place(cluster: &Cluster) {
     let line = "sbatch --parsable -o /dev/null -t 5 --comment=shape=";
     let long = cluster.run(&format!("{line}2x2 --wrap 'sleep 300'"));

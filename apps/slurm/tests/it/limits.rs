@@ -1,4 +1,4 @@
-//! Tests for limits, holds, order and preemption, checked against Slurm's own records of starts.
+//! Tests for limits, holds, order and preemption, checked against Slurm's own job records.
 
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,7 @@ fn limits_and_holds(release: Release) {
     holds(&cluster);
 }
 
-/// Returns the largest number of nodes held simultaneously, according to `start|end|nodes` records.
+/// Returns the maximum number of nodes in use at a time, according to `start|end|nodes` records.
 fn most_nodes(records: &str) -> u32 {
     let all: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
     let at = |time: &str| {

@@ -2,7 +2,7 @@
 //! tests run on each release that `examples/slurm/release.sh` supports.
 //!
 //! A missing release is reported. If PAVIOR_REQUIRE_SLURM is set, as in `.ci/run`, it is an error.
-//! The long form of the tests has one long storm per seed (`cargo xtask slurm RELEASE`).
+//! The long form of the tests runs one long storm per seed (`cargo xtask slurm RELEASE`).
 
 mod administrators;
 mod attacks;

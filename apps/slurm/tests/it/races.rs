@@ -44,7 +44,7 @@ pub(crate) fn interactive_jobs(cluster: &Cluster) {
     cluster.wait_until_empty(30);
 }
 
-/// Checks that nodes are not free if a job in another partition holds them.
+/// Checks that nodes in use by a job in another partition do not count as free.
 pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.run("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
     // The job fills a row of eight nodes. It has no shape to check.

@@ -60,7 +60,7 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     let first = open("-t 5", "n00,n01,n04,n05", "shape=2x2");
     let forged = format!("{first}|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2");
     open("", "n10", &format!("x\n{forged}"));
-    // One job is suspended. Another was suspended for three seconds, so it ends that much later.
+    // One job is suspended. Another was suspended for three seconds, so it ends three seconds late.
     let suspended = open("-t 5", "n03", "shape=1x1");
     cluster.run(&format!("scontrol suspend {suspended}"));
     let resumed = open("-t 5", "n02", "shape=1x1");

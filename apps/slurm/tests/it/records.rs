@@ -71,9 +71,9 @@ fn nodes(list: &str) -> Vec<u32> {
 /// Checks that every allocation is a box of the shape at the start of the job name, on a mesh with
 /// `columns` columns, and that no two allocations overlap. Returns the number of allocations.
 pub(crate) fn check_allocations(records: &[Record], columns: u32) -> usize {
-    // A job is recorded twice if it is requeued while ending, or if slurmctld is killed and forgets
-    // that the job has ended. The second record has the same start and a later end, but the nodes
-    // have been free since the first end.
+    // A job is recorded twice if it is requeued while completing, or if slurmctld is killed and
+    // forgets that the job has ended. The second record has the same start and a later end, but the
+    // nodes have been free since the first end.
     let mut held: BTreeMap<(&str, &str), (&str, &Record)> = BTreeMap::new();
     for record in records.iter().filter(|record| !record.nodes.is_empty()) {
         let place = held.entry((&record.job, &record.start)).or_insert((&record.end, record));

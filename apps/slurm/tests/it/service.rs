@@ -66,7 +66,7 @@ impl Load {
     }
 }
 
-/// Runs two active daemons, which no site should do. This is harmless, because Slurm rejects a
+/// Runs two active daemons, although no site should. This is harmless, because Slurm rejects a
 /// change if the job has changed since the daemon read it.
 fn run_two_active_daemons(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("one");

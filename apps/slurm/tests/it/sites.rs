@@ -109,7 +109,7 @@ fn time_limits(cluster: &Cluster) {
 }
 
 /// Suspends a job, which keeps its box for an unknown time. Once the job resumes, its expected end
-/// is later by the suspension time, and the notes of waiting jobs show the new end.
+/// is delayed by the time it was suspended, and the notes of waiting jobs show the new end.
 fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);

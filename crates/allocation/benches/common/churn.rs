@@ -68,8 +68,8 @@ pub(crate) struct Record {
 
 impl Record {
     /// Records a strategy's churn until at least `questions` questions have been asked. Requests
-    /// come from one stream. After a refusal, the oldest job departs, and the request is retried.
-    /// Returns `None` if the strategy grants nothing on this grid, or takes longer than a minute.
+    /// come from one random number stream. After a refusal, the oldest job departs, and the request
+    /// is retried. Returns `None` if nothing is granted on this grid or it takes over a minute.
     pub(crate) fn new(
         grid: &Grid,
         selection: &Selection,

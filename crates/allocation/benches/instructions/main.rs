@@ -11,10 +11,10 @@
 //! ```
 //!
 //! A churn (grants and releases near saturation) is recorded once with the engine. All requests
-//! come from one stream. After a refusal, the oldest job departs, and the request is retried. The
-//! record is then replayed on the plain search of the same strategy, an older implementation that
-//! gives the same answers. Only `Strategy::find` is measured. Attempts that fail because too few
-//! nodes are free never reach this method and are not counted.
+//! come from one random number stream. After a refusal, the oldest job departs, and the request is
+//! retried. The record is then replayed on the plain search of the same strategy, an older
+//! implementation that returns the same answers. Only `Strategy::find` is measured. Attempts that
+//! fail because too few nodes are free never reach this method and are not counted.
 //!
 //! - Callgrind counts instructions in a separate process (`valgrind` must be installed). The counts
 //!   depend on the compiler and on whether the processor has AVX2, but not on other programs.

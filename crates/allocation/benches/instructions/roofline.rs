@@ -3,11 +3,11 @@
 //! If only the free nodes are known, stored 64 per word in row-major order, a search must read:
 //!
 //! - All words of the granted box, since all its nodes must be free.
-//! - One word of each place before it in scan order, because each such place contains a node that
-//!   is not free. If nothing is granted, one word of every place.
+//! - One word of each earlier position in scan order, because each of these positions contains a
+//!   node that is not free. If nothing is granted, one word of every position.
 //!
-//! Places that have no word in common need one word each. Such places are chosen greedily in scan
-//! order.
+//! Positions that have no word in common need one word each. These positions are chosen greedily
+//! in scan order.
 //!
 //! The sum is a lower bound on the number of words. The bound does not apply to an engine that
 //! stores more than the free nodes between answers.

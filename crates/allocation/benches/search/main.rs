@@ -7,11 +7,11 @@
 //! names of the cases.
 //!
 //! For each case, a churn (grants and releases near saturation) is recorded once with the engine.
-//! All requests come from one stream. After a refusal, the oldest job departs, and the request is
-//! retried. The record is then replayed on every strategy, including TBL, so all of them answer the
-//! same questions in the same states. All of them are complete, so they must agree on refusals.
-//! Only `Strategy::find` is measured. Attempts that fail because too few nodes are free never reach
-//! it and are not counted. List upkeep is not counted either.
+//! All requests come from one random number stream. After a refusal, the oldest job departs, and
+//! the request is retried. The record is then replayed on every strategy, including TBL, so all of
+//! them answer the same questions in the same states. All of them are complete, so they must agree
+//! on refusals. Only `Strategy::find` is measured. Attempts that fail because too few nodes are
+//! free never reach it and are not counted. List upkeep is not counted either.
 //!
 //! - `mean`, `median`, `p99`: single readings without the overhead of the clock. Each question
 //!   counts as the median of its readings in all rounds. A reading waits for the search to end,
@@ -21,7 +21,7 @@
 //! - `instructions`: instructions per search in `find` alone, counted by callgrind (`valgrind` must
 //!   be installed). If some strategy is slow, only the first questions count. The counts do not
 //!   depend on other programs.
-//! - `torus over mesh`: the engine on both machines, each over 20,000 searches of its own churn.
+//! - `torus over mesh`: the engine's results on both machines, over 20,000 searches on each.
 //! - The ratios are relative to the better of the plain strategies, over the questions that both
 //!   answered. A ratio above 1 means that the engine is faster. The strategies take turns, round
 //!   after round.
@@ -176,7 +176,7 @@ fn digits(ratio: f64) -> String {
     if ratio < 0.1 { format!("{ratio:.4}") } else { format!("{ratio:.2}") }
 }
 
-/// Prints the engine on a torus relative to the engine on a mesh with the same sides.
+/// Prints the engine's cost on a torus relative to its cost on a mesh with the same sides.
 fn print_torus(torus: &Case, count: bool) {
     let engine: Selection = torus.strategies()[0].parse().expect("a valid name");
     let mesh = Grid::new(&torus.grid.sides(), &[false; 3]).expect("the torus has valid sides");

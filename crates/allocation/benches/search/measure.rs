@@ -11,7 +11,7 @@ const ROUNDS: usize = 7;
 /// The time limit per round and strategy. At least `LEAST` questions are answered in any case.
 const LIMIT: Duration = Duration::from_millis(250);
 const LEAST: usize = 10;
-/// The time in which every strategy must answer the questions for which instructions are counted.
+/// The time limit per strategy for the questions whose instructions are counted.
 const COUNTED: Duration = Duration::from_millis(60);
 
 pub(crate) struct Measured {
@@ -25,8 +25,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Returns how many times as fast this strategy is as another, over the questions that both
-    /// answered.
+    /// Returns this strategy's speedup over another one on the questions that both answered.
     pub(crate) fn speed_over(&self, other: &Measured) -> f64 {
         let both = self.searches.min(other.searches);
         let sum = |one: &Measured| one.singles[..both].iter().sum::<f64>();

@@ -50,7 +50,7 @@ impl Walk {
     }
 
     fn ask(&mut self, pair: [&Selection; 2], step: u64) -> Result<Option<Placement>, String> {
-        // A request is sometimes repeated, like one at the head of a queue.
+        // Sometimes the previous request is repeated, as for a job at the head of a queue.
         if self.dice.below(3) > 0 {
             self.request = self.next_request(pair[0].entry.does.contiguous);
         }

@@ -85,7 +85,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes one part of a job. All preceding parts must already have been taken. Takes O(rows of
+    /// Marks one part of a job as busy. All preceding parts must already be marked. Takes O(rows of
     /// the part) time, plus O(parts of all jobs) if some of its nodes are not free.
     fn take_part(&mut self, job: JobId, parts: &[Cuboid], index: usize) -> Result<(), Clash> {
         let part = &parts[index];

@@ -102,7 +102,7 @@ impl Machine {
 
     /// Moves a job to other nodes in a single step and returns its old placement. The old nodes
     /// count as free for the move unless they have failed. Like a failure, a move changes
-    /// [`Machine::health`], which voids earlier promises. Takes O(N/64) time for N nodes, plus the
+    /// [`Machine::health`], which breaks earlier promises. Takes O(N/64) time for N nodes, plus the
     /// cost of a release and a grant.
     ///
     /// # Errors

@@ -55,7 +55,7 @@ pub struct Machine {
     /// The healthy nodes as set bits.
     healthy: Occupancy,
     draw: Stream,
-    /// The last query, its answer, and the random stream after it. Any change discards them.
+    /// The last query, its answer, and the random number stream after it. Cleared on any change.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
     /// The same strategy on an empty machine, which caches its answers to earlier requests.
     empty: Placer,

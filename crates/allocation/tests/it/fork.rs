@@ -47,7 +47,7 @@ fn asking_within_some_nodes_changes_nothing() {
     assert!(fork.find_within(&free, &Request::shape([4, 2, 1])).is_err());
 }
 
-/// Compares strategies reset to a set of free nodes with ones on which all other nodes are taken.
+/// Resetting a strategy to a set of free nodes must be equivalent to taking all other nodes.
 #[test]
 fn asking_within_some_nodes_is_asking_with_the_others_taken() {
     let grids = ["mesh:16x16", "mesh:13x7", "mesh:65x3", "mesh:1x70", "mesh:5x4x6", "torus:9x8x9"];

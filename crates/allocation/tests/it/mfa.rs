@@ -139,9 +139,9 @@ fn table_4() {
 
 #[test]
 fn table_5() {
-    // <5,6>, <5,7>, <3,5> and <4,5> are printed as computed earlier, but never were, and are
-    // inadmissible. <2,5> is printed as -1, but was computed earlier. <0,5> is printed as a row of
-    // the right side, but belongs to the bottom.
+    // The paper lists <5,6>, <5,7>, <3,5> and <4,5> as computed earlier, but they never were, and
+    // they are inadmissible. It prints -1 for <2,5>, which was computed earlier. It lists <0,5>
+    // under the right side instead of the bottom.
     let expected = table(
         "R 5,6 -1
          R 5,7 -1
@@ -168,7 +168,7 @@ fn answer(strategy: &str, busy: &[Cuboid]) -> Result<Coordinates, AllocateError>
 fn the_examples_answers() {
     for strategy in ["mfa", "mfa:corners=all", "mfa:turn=best", "mfa:turn=none"] {
         assert_eq!(answer(strategy, &example_1()), Ok([2, 5, 0]), "{strategy}");
-        // There is a tie with <2,5> at 7, and the one visited first wins.
+        // <2,5> also has an index of 7. The base visited first wins.
         assert_eq!(answer(strategy, &example_2()), Ok([0, 3, 0]), "{strategy}");
     }
 }
@@ -194,7 +194,7 @@ fn index(candidate: &MfaCandidate) -> Option<i64> {
     }
 }
 
-/// Implements `weight()` literally, which returns -1 as soon as a perimeter node is in the coverage
+/// Implements `weight()` as printed: it returns -1 as soon as a perimeter node is in the coverage
 /// or reject set.
 #[test]
 fn the_printed_weight_makes_every_row_minus_one() {

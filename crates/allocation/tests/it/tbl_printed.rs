@@ -355,7 +355,7 @@ struct Faults {
     missed: u32,
     /// The number of times that Detect offers a base at which the job would overlap a busy box.
     overlapping: u32,
-    /// The number of times that Detect offers a base at which the job would leave the machine.
+    /// The number of offered bases at which the job would extend beyond the machine.
     outside: u32,
 }
 

@@ -39,7 +39,7 @@ impl Arrivals {
     }
 
     /// Returns arrivals after `now` that repeat those of one to seven days ago at the same time of
-    /// day. There are none if less than a day of arrivals is known.
+    /// day. Returns none if less than a day of arrivals is known.
     pub(crate) fn later<'a>(
         &'a self,
         now: Time,

@@ -279,8 +279,8 @@ mod tests {
         }
     }
 
-    /// Checks that promises are kept even if every future is wrong. In the simulated futures, every
-    /// job waits one hour, but the actual wait is one to three hours.
+    /// About nine in ten promises must be kept even if every simulated future is wrong: in the
+    /// futures, every job waits one hour, but the actual wait is one to three hours.
     #[test]
     fn what_is_promised_comes_to_hold() {
         let kind = Kind { user: None, nodes: 4, estimate: None };

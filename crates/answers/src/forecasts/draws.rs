@@ -8,7 +8,7 @@ use super::{Kind, Past};
 /// The fraction of a user's jobs whose run times are all drawn from the same earlier run.
 const ALIKE: f64 = 2.0 / 3.0;
 
-/// The random stream for one future, and the earlier run that each user's jobs resemble.
+/// The random number stream for one future, and the earlier run that each user's jobs resemble.
 ///
 /// A user's consecutive jobs have similar run times: for example, if the first one fails
 /// immediately, so do the others. If every run time were drawn independently, the differences would

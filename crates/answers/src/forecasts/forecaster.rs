@@ -205,7 +205,7 @@ impl Forecaster {
     /// Works like [`Forecaster::forecast`], and also explains why a job has no predicted start.
     ///
     /// Cost: a forecast and, for each job without a predicted start, one search by the strategy and
-    /// one pass over all places for the job's box.
+    /// one pass over all positions of the job's box.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.

@@ -171,7 +171,7 @@ impl Source for LinkedJobs<'_> {
 }
 
 /// Trains a forecaster on past jobs, which arrive and run as in [`replay`]. The first `quiet` jobs
-/// contribute only run times and arrivals; later jobs are also forecast. All of the jobs have
+/// contribute only run times and arrivals; later jobs also get forecasts. All of the jobs have
 /// ended, so everything about them may be used. Returns the time of the last arrival; forecasts can
 /// be requested from that time on.
 ///
@@ -198,10 +198,10 @@ pub fn learn(
     Ok(last)
 }
 
-/// The number of recent past jobs to forecast in order to measure errors.
+/// The number of recent past jobs for which forecasts are made to measure errors.
 const TOLD: usize = 200;
 
-/// Creates a forecaster and trains it with [`learn`], which forecasts the last 200 jobs. The
+/// Creates a forecaster and trains it with [`learn`], making forecasts for the last 200 jobs. The
 /// machine must not have any running jobs.
 ///
 /// # Errors

@@ -26,8 +26,8 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// The job needs unavailable nodes, so it would not start even if all other jobs were gone.
-    /// Contains the place for its box with the fewest unavailable nodes, and their number. `None`
-    /// if nodes are granted by count, or if the strategy does not use such a place.
+    /// Contains the position of its box with the fewest unavailable nodes, and their number. `None`
+    /// if nodes are granted by count, or if the strategy does not use that position.
     Unavailable(Option<(Cuboid, u32)>),
     /// The job does not start within [`HORIZON`](super::HORIZON), the length of the forecast.
     Horizon,

@@ -1,12 +1,12 @@
-//! Blockers: the cheapest place to empty.
+//! Blockers: the position of a box that is cheapest to clear, and the jobs there.
 //!
-//! The cheapest place, among all places for the box in any orientation, is the one with the fewest
-//! unavailable nodes. Ties go to the place whose jobs have the smallest total weight. A job counts
-//! once, with its whole weight, even if only some of its nodes are in the place. Remaining ties go
-//! to the earlier orientation, then to the earlier base in row-major order. The answer is exact.
+//! Over all positions and orientations, the box with the fewest unavailable nodes is cheapest. Ties
+//! go to the box whose jobs have the smallest total weight. A job counts once, with its whole
+//! weight, even if only some of its nodes are in the box. Remaining ties go to the earlier
+//! orientation, then to the earlier base in row-major order. The answer is exact.
 //!
-//! Cost: O(jobs + N) per orientation, and less if few jobs end within a row of places. `windows.rs`
-//! gives the details, including jobs with several parts.
+//! Cost: O(jobs + N) per orientation, and less if jobs' boxes end in only a few layers.
+//! `windows.rs` gives the details, including jobs with several parts.
 
 use pavior_mesh::{Cuboid, JobId, NodeId};
 
@@ -22,7 +22,7 @@ pub struct Blockers {
     pub weight: u64,
     /// The jobs that hold nodes in the place, by number.
     pub jobs: Vec<JobId>,
-    /// The unavailable nodes in the place, in row-major order. Empty if any place has none.
+    /// The unavailable nodes in the place, in row-major order. Empty unless every place has some.
     pub unavailable: Vec<NodeId>,
 }
 

@@ -208,13 +208,13 @@ impl RoomPlan {
     }
 }
 
-/// An iterator over the sets of at most `most` jobs. Each set occurs once, in order of loss, with
-/// its jobs sorted by number.
+/// An iterator over the sets of at most `most` jobs, in order of loss. Each set occurs once, and
+/// its jobs are sorted by number.
 struct Sets {
     /// The jobs with their losses, smallest first.
     jobs: Vec<(u64, JobId)>,
     most: usize,
-    /// The pending sets, each with its loss. A set consists of ascending job indices.
+    /// The pending sets and their losses. A set consists of ascending job indices.
     waiting: BinaryHeap<Reverse<(u64, Vec<usize>)>>,
 }
 

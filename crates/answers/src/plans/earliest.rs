@@ -40,7 +40,7 @@ pub fn earliest(
 }
 
 /// Finds the first job end after which `told` returns a value for the free nodes, and returns the
-/// time and the value. If `told` returns a value for some nodes, it must do so for any superset.
+/// time and the value. If `told` accepts some free nodes, it must accept any superset.
 pub(crate) fn first_end<T>(
     snapshot: &Snapshot,
     end: impl Fn(JobId) -> Option<Time>,
@@ -87,7 +87,7 @@ fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
 /// The end times of the jobs in a snapshot, in the order in which the jobs end.
 pub(crate) struct Ends<'a> {
     snapshot: &'a Snapshot,
-    /// The end times, earliest first, each with the index of its job.
+    /// The end times and indices of the jobs, earliest end first.
     ending: Vec<(Time, usize)>,
 }
 

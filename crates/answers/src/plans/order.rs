@@ -1,11 +1,11 @@
 //! Finds an order for the moves of a plan.
 //!
 //! Each job moves in one step. When it moves, its new nodes must be free, and its old nodes count
-//! as free. If the final places are disjoint, a job that has moved does not block any other. It is
-//! then enough to repeatedly move any job that can move. If no job can move, the remaining jobs
-//! wait for each other in a cycle, and the search tries to find a packing without a cycle. If no
-//! such packing exists, the search explores the states reachable by single moves, breadth first. In
-//! these states, jobs may be at temporary places.
+//! as free. If the jobs' final positions are disjoint, a job that has moved does not block any
+//! other. It is then enough to repeatedly move any job that can move. If no job can move, the
+//! remaining jobs wait for each other in a cycle, and the search tries to find a packing without a
+//! cycle. If no such packing exists, the search explores the states reachable by single moves,
+//! breadth first. In these states, jobs may be at temporary positions.
 
 use std::collections::VecDeque;
 
@@ -44,7 +44,7 @@ struct Reached {
 }
 
 /// Finds the shortest sequence of moves, one job at a time, that reaches the goal. Jobs may move to
-/// temporary places.
+/// temporary positions.
 pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
     let start: Places =
         jobs.iter().map(|&job| room.snapshot.parts(job as usize).to_vec()).collect();
@@ -77,7 +77,7 @@ pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -
     Outcome::Nothing
 }
 
-/// Returns the places to which a job can move in one step.
+/// Returns the positions to which a job can move in one step.
 fn moves(
     room: &mut Room<'_>,
     empty: &Occupancy,

@@ -1,16 +1,16 @@
 //! An exact test of whether boxes and moved jobs fit together.
 //!
 //! The requested boxes and the parts of the moved jobs are placed by backtracking, on the nodes
-//! that are free once these jobs are gone. At each step, the item with the fewest places is placed
-//! next, and each of its places is tried in turn. Interchangeable boxes (requested boxes, or parts
-//! of the same job with equal sides) are placed in ascending order.
+//! that are free once these jobs are gone. Each step chooses the item with the fewest possible
+//! positions, and tries each of them in turn. Interchangeable boxes (requested boxes, or parts of
+//! the same job with equal sides) are placed in ascending order.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// The fixed cost of searching for places, in addition to the words that the search reads.
+/// The fixed cost of searching for positions, in addition to the words that the search reads.
 const CALL: u64 = 32;
 
 /// The outcome for a set of jobs.
@@ -65,7 +65,7 @@ impl<'a> Room<'a> {
         items.collect()
     }
 
-    /// Returns at most `most` distinct free places for a shape, all of which come after `after`.
+    /// Returns up to `most` distinct free positions of a shape that come after `after`.
     fn places(
         &mut self,
         free: &Occupancy,
@@ -97,7 +97,7 @@ pub(crate) struct Item {
     pub(crate) at: Option<Cuboid>,
 }
 
-/// The position of a place in the order of orientations and bases.
+/// A sort key for the positions of a shape: the index of the orientation, and the base.
 type Key = (usize, NodeId);
 
 /// Places all items and passes every complete packing to `done`, which returns true to accept it.
@@ -127,8 +127,8 @@ pub(crate) fn pack(
     false
 }
 
-/// Returns the unplaced item with the fewest places, and those places, or `None` if all items are
-/// placed.
+/// Returns the unplaced item with the fewest possible positions, and these positions. Returns
+/// `None` if all items are placed.
 fn tightest(
     room: &mut Room<'_>,
     free: &Occupancy,
@@ -161,7 +161,7 @@ fn tightest(
     best
 }
 
-/// Returns the last position among the placed items that are interchangeable with `item`.
+/// Returns the greatest key among the placed items that are interchangeable with `item`.
 fn last(grid: &Grid, items: &[Item], item: &Item) -> Option<Key> {
     let alike = items.iter().filter(|other| other.alike == item.alike);
     let key = |at: Cuboid| {

@@ -1,4 +1,4 @@
-//! Tests a single set of jobs: finds new places for them, and an order for the moves.
+//! Tests a single set of jobs: finds new positions for them, and an order for the moves.
 
 use pavior_mesh::Cuboid;
 
@@ -6,8 +6,7 @@ use crate::plans::order;
 use crate::plans::packing::{Outcome, Room, pack};
 use crate::plans::plan::{Budget, Move};
 
-/// Places the requested boxes and the moved jobs so that the moves can be carried out one at a
-/// time.
+/// Places the requested boxes and the moved jobs so that the moves can be made one at a time.
 pub(crate) fn relocate(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
     let (grid, count) = (room.snapshot.grid, room.goal.count);
     let mut free = room.without(jobs);

@@ -4,10 +4,10 @@
 //! The search tries each set of jobs once, ordered by (weight, number of jobs, jobs). Each set is
 //! extended by every other job, so a set comes after all of its subsets. For each set,
 //! `relocation.rs` tests whether the boxes and the moved jobs fit together, and whether the moves
-//! can be carried out one at a time. The first set that passes this test is the answer.
+//! can be made one at a time. The first set that passes this test is the answer.
 //!
-//! For a single box, a set can succeed only if it contains all the jobs in some place for the box,
-//! so the search begins with sets that do.
+//! For a single box, a set can succeed only if it contains all jobs that the box overlaps at some
+//! position, so the search begins with such sets.
 //!
 //! Cost: in the worst case, every set of at most k jobs with every packing. The budget limits the
 //! number of bit-set words read. Testing a single set may use up to a quarter of the remaining
@@ -73,7 +73,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
         let places = Places::of(&snapshot.grid, sides);
         let costs = Costs::of(snapshot, &places, &goal.available, |_| 1);
         let mut open = Open::new(places.bases());
-        // If a layer has not changed, its places contain the same jobs as in the previous layer.
+        // In an unchanged layer, the boxes overlap the same jobs as in the previous layer.
         costs.each(Layers::Changed, |cost, base| {
             if cost <= most as Cost {
                 open.add(base);
@@ -85,7 +85,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     sets.into_iter().collect()
 }
 
-/// The bases of the places with few jobs, in row-major order, and the jobs at each base.
+/// The bases at which the box overlaps few jobs, in row-major order, and these jobs.
 struct Open {
     bases: Grid,
     /// The x coordinates of the bases.

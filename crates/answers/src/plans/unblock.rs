@@ -5,7 +5,7 @@ use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
 /// Finds the cheapest set of at most `max_jobs` jobs to move so that the box fits, and their new
-/// places. The set contains the jobs in the way, and possibly others that make room for them.
+/// positions. The set contains the jobs in the way, and possibly others that make room for them.
 ///
 /// Within the budget, the search is exact, because it tests every set of jobs with every packing.
 /// Ties go to fewer jobs, then to lower job numbers. If the box already fits, the plan has no

@@ -1,4 +1,4 @@
-//! A single pass over all places for a box that finds the jobs in each place and their weights.
+//! A single pass over all positions of a box, which finds the jobs there and their weights.
 //!
 //! The bases at which a window overlaps a box form a box themselves (on a mesh, its sides are
 //! window + box - 1, clipped at the border). A job's weight is therefore added to all of these
@@ -9,7 +9,7 @@
 //!
 //! ```text
 //!   window of 3, job at 4 and 5 of a row of 9     weight 2
-//!   bases that meet it: 2 to 5                     difference  . . +2 . . . -2
+//!   overlapping bases: 2 to 5                      difference  . . +2 . . . -2
 //!                                                  prefix sum  0 0  2 2 2 2  0
 //! ```
 //!
@@ -34,7 +34,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Creates the places for a box that fits the grid without being rotated.
+    /// Creates the bases of a box that fits the grid without being rotated.
     pub(crate) fn of(grid: &Grid, sides: Sides) -> Places {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, sides[axis]));
         let wraps: [bool; 3] =
@@ -79,8 +79,8 @@ impl Places {
     }
 }
 
-/// The cost of emptying a place. The high half is the number of unavailable nodes, and the low half
-/// is the jobs' total weight, so that costs are compared in this order.
+/// The cost of clearing a box. The high half is the number of unavailable nodes, and the low half
+/// is the jobs' total weight, so costs are compared in this order.
 pub(crate) type Cost = u128;
 
 /// The layers of bases to visit.
@@ -99,7 +99,7 @@ struct Piece {
     weight: u64,
 }
 
-/// The cost of emptying each place for a box.
+/// The cost of clearing a box at each of its bases.
 pub(crate) struct Costs {
     bases: Grid,
     /// The axes along a row, across the rows of a layer, and across layers.
@@ -108,8 +108,8 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Computes the costs. Each job in a place adds its weight, and each unavailable node costs
-    /// more than all jobs together.
+    /// Computes the costs. Each job that the box overlaps adds its weight, and each unavailable
+    /// node costs more than all jobs together.
     pub(crate) fn of(
         snapshot: &Snapshot,
         places: &Places,

@@ -112,7 +112,7 @@ pub enum Cause {
     Place,
     /// A place is free, but the strategy does not use it.
     Strategy,
-    /// The machine has no such box, or too few nodes.
+    /// The machine has too few nodes, or the requested box does not fit even if all nodes are free.
     Never,
     /// The request could be placed, but the queue keeps it waiting. The state is never
     /// [`Queued::First`].

@@ -13,7 +13,7 @@ pub(crate) fn masks(grid: &Grid, parts: &[Cuboid]) -> u32 {
     parts.iter().fold(0, |all, part| all | mask(grid, part))
 }
 
-/// Returns all places of a box in order of orientation and base.
+/// Returns all positions of a box in order of orientation and base.
 pub(crate) fn places(grid: &Grid, sides: Sides, turn: bool) -> Vec<(Cuboid, u32)> {
     let turned = orientations(sides).take(if turn { 6 } else { 1 });
     let places = turned.flat_map(|sides| {
@@ -93,7 +93,7 @@ impl State {
     }
 
     /// Returns true if single moves of these jobs, each to free and usable nodes, lead to a state
-    /// that `good` accepts. `good` receives the places of the jobs and the free nodes. Each job has
+    /// that `good` accepts. `good` receives the jobs' positions and the free nodes. Each job has
     /// one part.
     pub(crate) fn reachable(
         &self,
@@ -128,7 +128,7 @@ impl State {
     }
 }
 
-/// Returns true if one place from each list can be chosen so that none overlap. Equal lists are
+/// Returns true if one box can be chosen from each list so that none overlap. Equal lists are
 /// adjacent, and interchangeable boxes are placed in ascending order.
 fn packs(free: u32, lists: &[Vec<u32>], from: usize) -> bool {
     let Some((first, rest)) = lists.split_first() else { return true };

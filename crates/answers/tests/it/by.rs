@@ -31,7 +31,7 @@ fn who_ends_in_time_need_not_move() {
     let plan = ask(&[], 9, 1).plan.unwrap();
     assert_eq!((plan.lost, plan.moves.jobs), (0, vec![JobId(1)]));
     assert_eq!((plan.ready, plan.awaited), (vec![Time(0)], vec![JobId(0)]));
-    // A node has failed, so there is no place for b next to the box.
+    // A node has failed, so there is no room for b next to the box.
     let plan = ask(&[NodeId(5)], 9, 1).plan.unwrap();
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, Vec::new()));
     // At time 7, both jobs are in the way. Without b, four nodes in a row are free.
@@ -111,7 +111,7 @@ fn least(
     judged.min()
 }
 
-/// Checks a plan by carrying out its moves without the jobs that end in time or are requeued.
+/// Checks a plan by making its moves after removing the jobs that end in time or are requeued.
 fn check(
     state: &State,
     plan: &RoomPlan,

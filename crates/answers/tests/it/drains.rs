@@ -7,7 +7,7 @@ use crate::brute::{self, State};
 use crate::states;
 use crate::unblocks::carry_out;
 
-/// Checks a plan that drains some nodes, moving at most `more` other jobs.
+/// Checks a plan that drains the given nodes and moves at most `more` other jobs.
 pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: usize) {
     let ids: Vec<NodeId> = (0..32).filter(|node| nodes >> node & 1 == 1).map(NodeId).collect();
     let own = Weights::nodes(snapshot);
@@ -28,7 +28,7 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     if cost == least {
         return;
     }
-    // On a mismatch, a cheaper set fits but has no feasible order, even with temporary places.
+    // On a mismatch, a cheaper set fits but has no feasible order, even with temporary positions.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();

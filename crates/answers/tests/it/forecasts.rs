@@ -244,9 +244,9 @@ fn a_queue_is_told_with_what_the_past_taught() {
     assert!(forecast.experience.calibrated && forecast.experience.runs == 400);
 }
 
-/// Checks a machine without jobs on which each 3x3 box has an unavailable node. A 3x3 request has
-/// no start time, whatever the forecaster has learned. Under `fcfs`, the jobs behind it do not
-/// start either, but for another reason.
+/// If each 3x3 box has an unavailable node, a 3x3 request must get no start time, whatever the
+/// forecaster has learned. Under `fcfs`, the job behind it must get none, either, but for another
+/// reason.
 #[test]
 fn what_cannot_start_has_no_time_but_a_reason() {
     let past = stream(5, size(60, 400, 400));
@@ -315,8 +315,8 @@ fn a_number_of_nodes_lacks_no_place() {
     assert_eq!(request(&mut forecaster, &state, (all, kind)).times(), [Some(Time::ZERO); 4]);
 }
 
-/// Checks that there is no promise for a job without a time. When the job starts after the node has
-/// been repaired, no promise is broken.
+/// Checks that a job without a predicted start gets no promise, so no promise is broken when the
+/// job starts after a repair.
 #[test]
 fn where_there_is_no_time_nothing_is_promised() {
     let mut state = dispatcher("easy");

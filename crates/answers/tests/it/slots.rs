@@ -1,4 +1,4 @@
-//! Counts of slots, compared with a search of all sets of places.
+//! Counts of slots, compared with an exhaustive search.
 
 use pavior_answers::{SearchLimits, Shape, Slots, Snapshot, next_slot, slots};
 use pavior_kernel::{Stream, Time};
@@ -7,8 +7,8 @@ use pavior_trials::size;
 
 use crate::states;
 
-/// Returns the maximum number of disjoint places. For each node from `node` onward, tries both
-/// leaving the node unused and every place that begins there.
+/// Returns the maximum number of disjoint boxes. For each node from `node` onward, tries both
+/// leaving the node unused and every box that begins there.
 fn brute(places: &[Cuboid], node: u32, free: &mut Occupancy) -> u32 {
     let grid = *free.grid();
     let room = |free: &Occupancy| places.first().map_or(0, |place| free.count() / place.volume());

@@ -1,4 +1,4 @@
-//! Plans that unblock a request, carried out step by step and compared with the reference
+//! Plans that unblock a request, executed step by step and compared with the reference
 //! implementation.
 
 use pavior_answers::{MovePlan, Planned, SearchLimits, Shape, Snapshot, Weights, unblock};
@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
 use crate::brute::{self, State};
 use crate::states;
 
-/// Carries out a plan. Each move must find its nodes healthy and free, and keep the job's shape.
+/// Executes a plan. Each move must be to healthy, free nodes, and must keep the job's shape.
 pub(crate) fn carry_out(state: &State, plan: &MovePlan, shape: Sides, usable: u32) {
     let grid = &state.grid;
     let mut jobs = state.jobs.clone();
@@ -72,7 +72,7 @@ pub(crate) fn judge(
     if cost == least {
         return 0;
     }
-    // On a mismatch, a cheaper set fits but has no feasible order, even with temporary places.
+    // On a mismatch, a cheaper set fits but has no feasible order, even with temporary positions.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();

@@ -1,5 +1,4 @@
-//! Reasons for waiting in random queues under every scheduler, compared with the machine and the
-//! queue.
+//! Tests that every job in a random queue gets a correct reason for waiting, under every scheduler.
 
 use pavior_allocation::Machine;
 use pavior_answers::{Cause, Queued, Why, waits};
@@ -25,7 +24,7 @@ const SCHEDULERS: [&str; 14] = [
     "conservative:count:depth=3",
 ];
 const STRATEGIES: [&str; 4] = ["tff", "gabl", "paging", "mbs"];
-/// The estimate assumed for jobs that have none.
+/// The run time estimate assumed for jobs without one.
 const FOREVER: Time = Time(1 << 50);
 const ENDLESS: Time = Time(1 << 49);
 
@@ -47,7 +46,7 @@ fn below(numbers: &mut Stream, n: u64) -> u64 {
     numbers.next_u64() % n
 }
 
-/// Changes the state of a machine, and lets its scheduler start jobs.
+/// Makes a random change to the machine or its queue, then lets the scheduler start jobs.
 fn step(numbers: &mut Stream, dispatcher: &mut Dispatcher, now: Time, id: u64) {
     let (waiting, running) = (dispatcher.queue().len(), dispatcher.running().by_estimated_end());
     let running: Vec<JobId> = running.map(|running| running.job.id).collect();
@@ -120,7 +119,7 @@ fn holds(dispatcher: &mut Dispatcher, now: Time, name: &str, of: (&Job, &Why)) -
     counts && kind
 }
 
-/// Counts the jobs in a state that have a wrong reason.
+/// Counts the waiting jobs whose reported reason is wrong.
 fn wrong(dispatcher: &mut Dispatcher, now: Time, name: &str, tried: &mut usize) -> usize {
     let found = reasons(dispatcher, now);
     *tried += found.len();
@@ -147,7 +146,7 @@ fn every_waiting_job_has_a_true_reason() {
                 step(&mut numbers, &mut dispatcher, now, id);
                 failed += wrong(&mut dispatcher, now, name, &mut tried);
             }
-            // The copy's scheduler has not examined this state, so it gives no reasons.
+            // The fork's scheduler has not examined this state, so its reasons are less specific.
             let mut again = dispatcher.fork(scheduler(name), |job| job.estimate);
             failed += wrong(&mut again, now, name, &mut tried);
         }
@@ -155,8 +154,7 @@ fn every_waiting_job_has_a_true_reason() {
     pavior_trials::attacked("pages", "reasons for waiting", tried, failed);
 }
 
-/// Checks that a queue of 10,000 distinct requests causes a bounded number of questions to the
-/// strategy.
+/// Explaining a queue of 10,000 jobs must take only a bounded number of strategy queries.
 #[test]
 fn a_long_queue_is_answered_within_bounds() {
     let mut dispatcher = fresh("gabl", "conservative:depth=100");

@@ -1,4 +1,4 @@
-//! Reasons why a request is waiting: all parts refer to the same place, and the sentences are
+//! Tests that all parts of an explanation refer to the same position and that its sentences are
 //! correct.
 
 use pavior_allocation::{Machine, Placement, Selection};
@@ -15,7 +15,7 @@ fn end(job: JobId) -> Option<Time> {
     Some(Time(60 * (1 + job.0 % 7))).filter(|_| job.0 % 5 != 4)
 }
 
-/// Checks that all parts of an answer refer to the same place and are correct.
+/// All parts of an answer must be correct and refer to the same position.
 #[test]
 fn all_parts_speak_of_one_place() {
     let (mut timed, mut moved, mut lost) = (0, 0, 0);
@@ -58,7 +58,7 @@ fn all_parts_speak_of_one_place() {
         let moves = unblock(&snapshot, shape, &Weights::nodes(&snapshot), &limits).plan;
         moved += u32::from(moves.is_some());
         assert_eq!(blocked.moves, moves);
-        // The answer contains the place and the time from the scheduler's plan.
+        // If the scheduler has planned a start, the answer uses the planned position and time.
         let at = Cuboid::new([0; 3], blocked.at.sides);
         let plan = PlannedStart { at: Time(9_999), place: Some(at) };
         let answer = why(&snapshot, &Question { planned: Some(plan), ..question });
@@ -165,7 +165,7 @@ fn of_many_blockers_the_largest_are_named() {
         "Blocked on 16 at 0 by job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 \
          nodes), job 0 (1 node), and 3 more."
     );
-    // If the caller knows only some end times, no reported time may depend on the others.
+    // If a blocking job's end time is unknown, the answer must not report a time.
     let some = |job: JobId| end(job).filter(|_| job.0 != 3);
     let answer = why(&snapshot, &Question::new(&demand, &some));
     assert_eq!(answer.blocked.unwrap().until, None);

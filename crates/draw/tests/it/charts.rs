@@ -183,7 +183,7 @@ fn bars_of_values_below_0_hang_from_0() {
         stated: Vec::new(),
         note: String::new(),
     };
-    // The axis runs from -2 at the bottom to 0 at the top, so the bar fills its whole height.
+    // The axis runs from -2 at the bottom to 0 at the top, so the bar spans the whole axis.
     assert!(svg(&chart).contains(r#"height="260""#), "{}", svg(&chart));
 }
 

@@ -1,4 +1,4 @@
-//! Tests of explanations and channel loads in random states.
+//! Tests of drawings of random states: machines, explanations, counterexamples and channel loads.
 
 use pavior_allocation::conformance::Counterexample;
 use pavior_allocation::explain::{State, answer};

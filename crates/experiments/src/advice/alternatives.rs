@@ -120,8 +120,8 @@ fn machines(grid: &Grid) -> Vec<Change> {
     tried.into_iter().filter_map(change).collect()
 }
 
-/// Returns changes to failures. If there are no failures, adds them, with and without a spare cube.
-/// Otherwise, removes them, or adds a spare cube or checkpoints.
+/// Returns changes to the failure settings. If failures are off, the changes turn them on, with and
+/// without a spare cube. Otherwise, the changes turn them off, add a spare cube or add checkpoints.
 fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
         settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()

@@ -7,7 +7,7 @@ use pavior_workload::TimeUnit;
 
 use crate::batches::{BATCHES, Batch};
 
-/// The rule for combining the values of a metric in all pieces into a value for the whole run.
+/// The rule for combining a metric's values for all pieces into one value for the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     /// The mean, weighted by the duration of each piece.

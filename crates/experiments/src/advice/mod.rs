@@ -371,7 +371,7 @@ impl Measures {
     }
 }
 
-/// Returns the position and the wait of each completed job in a size range.
+/// Returns the log index and the wait of each completed job in a size range.
 fn of_sizes<'t>(
     trace: &'t Trace,
     waits: &'t [Option<f64>],

@@ -6,7 +6,7 @@ use pavior_draw::{DifferenceRow, Differences, Drawing, Page, Section, SectionTab
 use super::words::MESSAGES;
 use super::{Advice, Alternative, BATCHES, Measure, Topic, cell, notes, recommendations, value};
 
-/// Builds the page. `provenance` describes the program, and the command that generated the page.
+/// Builds the page. `provenance` describes the program and the command that generated the page.
 pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     let Advice { log, machine, strategy, scheduler, jobs, span, .. } = advice;
     let days = span / 86_400.0;

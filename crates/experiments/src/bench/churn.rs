@@ -78,7 +78,7 @@ impl Churn {
         let upkeep = (play.machine.work() - before).upkeep;
         for step in &play.steps {
             if let Step::Ask { request, .. } = step {
-                // Have the machine cache the answer, as in a simulation, which asks this whenever a
+                // Let the machine cache the answer, because simulations run this check whenever a
                 // job arrives.
                 let _ = start.could_ever_fit(request);
             }
@@ -154,7 +154,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Takes the next request that could ever be granted. Returns false if no such request exists.
+    /// Selects the next request that could ever be granted. Returns false if there is none.
     fn choose(&mut self) -> bool {
         let requests = self.demand.requests;
         for _ in 0..requests.len() {

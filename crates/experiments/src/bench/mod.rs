@@ -78,8 +78,8 @@ pub struct BenchRow {
     pub upkeep: f64,
     /// The mean time of an attempt, including its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// The strategy's total time for all attempts divided by the first strategy's, as the median
-    /// over all rounds.
+    /// The ratio of the strategy's total time for all attempts to the first strategy's total time.
+    /// This is the median over all rounds.
     pub ratio: f64,
     /// The half-width of the 95% confidence interval for the ratio. There is no interval for the
     /// first strategy, or if there is only one round.

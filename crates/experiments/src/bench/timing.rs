@@ -117,7 +117,7 @@ fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     each.sum()
 }
 
-/// Returns, for each measured item, the mean of roughly the middle half of its readings.
+/// Returns the mean of roughly the middle half of the readings for each measured item.
 fn settle(readings: &[f32], rounds: usize) -> Vec<f64> {
     let things = readings.len() / rounds;
     let cut = rounds.div_ceil(4).min((rounds - 1) / 2);
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn interruptions_drop_out() {
-        // There are two items in three rounds, and one reading was interrupted.
+        // Two items were measured in three rounds, and one reading was interrupted.
         assert_eq!(settle(&[10.0, 1.0, 12.0, 900.0, 11.0, 3.0], 3), [11.0, 3.0]);
         assert_eq!(settle(&[10.0, 20.0], 1), [10.0, 20.0]);
         assert_eq!(settle(&[10.0, 20.0], 2), [15.0]);

@@ -108,7 +108,7 @@ impl Directory {
         let lines: String = known.entries.iter().map(sealed).collect();
         let finished = known::in_files(path, note.as_ref(), specification, how.discard_damaged)?;
         known.add(finished, specification);
-        // The note of a finished run stays until `finish` replaces it after rerunning replications.
+        // If the run was already finished, keep its note until `finish` replaces it.
         if !note.is_some_and(|note| note.finished) {
             let checksum = Checksum::of(text.as_bytes()).to_string();
             self.write_note(run, false, [(EXPERIMENT.to_string(), checksum)])?;

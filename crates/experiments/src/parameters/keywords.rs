@@ -359,7 +359,7 @@ fn described(introduction: &str, keywords: &[Keyword]) -> String {
     text
 }
 
-/// Adds a paragraph, wrapped so that its lines can still be indented.
+/// Adds a paragraph, wrapped to leave room for later indentation.
 fn wrapped(text: &mut String, paragraph: &str, first: &str, others: &str) {
     let mut line = first.to_string();
     let mut is_empty = true;

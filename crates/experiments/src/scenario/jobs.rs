@@ -142,7 +142,7 @@ impl Jobs {
             let seed = self.setup.seed;
             let may_move = move |job: &Job| {
                 let tags = trace.as_ref().map(|trace| &trace.records[job.index as usize].tags);
-                // Each job has its own stream, so the order of starts does not matter.
+                // Each job has its own random number stream, so the start order does not matter.
                 let mut draw = Stream::new(seed, replication, &format!("movable-{}", job.index));
                 movable.as_ref().is_none_or(|rule| {
                     rule.holds(job.request.nodes, tags.unwrap_or(&Tags::UNKNOWN), &mut draw)

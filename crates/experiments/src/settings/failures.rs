@@ -16,7 +16,7 @@ use crate::keys::Keys;
 pub struct FailureSettings {
     /// The source of failures.
     pub source: FailureSource,
-    /// The point in its run from which an interrupted job resumes.
+    /// The point from which an interrupted job resumes.
     pub restart: Restart,
     /// The spare cubes and switches.
     pub spares: Spares,

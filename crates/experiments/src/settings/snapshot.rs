@@ -15,7 +15,7 @@ const MOST_DRAWS: u32 = 10_000;
 /// A single request, and the state of the machine that receives it.
 #[derive(Clone, Debug)]
 pub struct SnapshotSettings {
-    /// The sides of the request.
+    /// The sides of the requested box.
     pub request: Sides,
     /// The busy boxes.
     pub busy: BusyBoxes,

@@ -49,7 +49,7 @@ pub struct Environment<'e> {
     pub files: &'e dyn InputFiles,
     /// The receiver of progress reports.
     pub progress: &'e dyn Progress,
-    /// The recording to fill with replication 0 of every point, if requested.
+    /// The recording that receives replication 0 of every point, if requested.
     pub recording: Option<&'e Recording>,
     /// A flag that the caller sets to end the sweep and its running replications.
     pub stop: Option<&'e Stop>,
@@ -173,8 +173,8 @@ impl Specification {
         }
     }
 
-    /// Returns the replications that each point needs next. The result depends only on the first
-    /// known replications for each point, and it is empty if all targets are met.
+    /// Returns the replications that each point needs next, or nothing if all targets are met.
+    /// Depends only on the results of each point's first replications, in order.
     pub fn wanted(&self, known: Vec<JournalEntry>) -> Vec<Span> {
         Plan::new(self, known, |_| true).wanted()
     }

@@ -42,8 +42,8 @@ struct PointState {
 }
 
 impl<'s> Plan<'s> {
-    /// Creates a plan from known entries. Decides which replications are needed at the chosen
-    /// points and at points with known replications.
+    /// Creates a plan from known entries. Plans the missing replications for the chosen points and
+    /// for points with known replications.
     pub(super) fn new(
         specification: &'s Specification,
         known: Vec<JournalEntry>,

@@ -65,7 +65,7 @@ fn values_are_those_of_a_simulation() {
             assert!((simulated - value).abs() <= 1e-9 * simulated.abs().max(1.0), "{metric}");
         }
     }
-    // If both runs complete the same jobs, each reported difference is that between the two values.
+    // If both runs complete the same jobs, each change equals the difference of the two values.
     for one in advice.alternatives.iter().filter(|one| one.run.rejected == 0) {
         for (place, change) in one.changes.iter().enumerate() {
             let difference = one.run.values[place].unwrap() - advice.present.values[place].unwrap();
@@ -75,7 +75,7 @@ fn values_are_those_of_a_simulation() {
         }
     }
     let sizes: Vec<_> = advice.measures.iter().filter_map(|measure| measure.nodes).collect();
-    // Both boundaries fall among the 12-node jobs, which must stay together, so two thirds remain.
+    // Both boundaries fall among the 12-node jobs, which stay together, so only two groups remain.
     assert_eq!(sizes, [[3, 12], [40, 40]]);
 }
 

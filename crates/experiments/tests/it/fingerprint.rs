@@ -1,5 +1,5 @@
-//! Tests that a change to the specification or the inputs changes the fingerprint, if it can change
-//! a result.
+//! Tests that every change to the specification or the inputs that can affect a result also changes
+//! the fingerprint.
 
 #[path = "../../build/sources.rs"]
 mod sources;

@@ -52,7 +52,7 @@ fn judged(experiment: &Specification, files: &Folder, effort: Effort) -> (Vec<Ju
     (judged, rejected)
 }
 
-/// Compares start times in a replay with those in a simulation, for every kind of scheduler.
+/// Jobs must start at the same times in a replay as in a simulation, with every kind of scheduler.
 #[test]
 fn jobs_start_when_they_start_in_a_simulation() {
     for (seed, scheduler) in ["fcfs", "easy", "easy:count", "conservative", "sjf"]

@@ -63,7 +63,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     let own = words.len();
     words.resize((2 * side).div_ceil(64), 0);
     let (skip, shift) = (side / 64, side % 64);
-    // In descending order, no word is written before it is read.
+    // Going backward, no word is changed before it is read.
     for index in (0..own).rev() {
         let bits = words[index];
         words[index + skip] |= bits << shift;

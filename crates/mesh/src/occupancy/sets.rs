@@ -68,7 +68,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Returns an error if the grids differ or if `wrong` sets the bit of any node.
+    /// Returns an error if the grids differ or if `wrong` returns a set bit for any node.
     fn check_set(
         &self,
         nodes: &Occupancy,

@@ -1,4 +1,4 @@
-//! The choice of a search method on machines larger than 8x8x8.
+//! Selects a search method on machines larger than 8x8x8.
 //!
 //! ```text
 //!   busy boxes:   0         up to 15, on rings     up to a bound      more
@@ -31,8 +31,8 @@ pub(super) struct BoxIndex {
     free_rows: FreeRows,
     /// True if any axis wraps.
     rings: bool,
-    /// The length up to which the list is searched instead of the rows: first for shapes without a
-    /// long side, then for shapes with one.
+    /// The length up to which the list is searched instead of the rows, indexed by whether the
+    /// shape has a long side.
     longest_list: [usize; 2],
     /// The length up to which the list is searched by corners, or 0 to disable this search.
     corner_search_limit: usize,

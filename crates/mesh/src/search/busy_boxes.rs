@@ -8,7 +8,7 @@
 //! can read whole groups.
 //!
 //! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover
-//! may overlap boxes and contain their bases, so its key is marked.
+//! (a permanently busy box) may overlap other boxes, so its key is marked.
 //!
 //! Cost: O(1) to add or remove a box. To find a box, a short list is scanned; a long list (as with
 //! thousands of jobs) has an index.
@@ -21,7 +21,7 @@ use crate::{Coordinates, Cuboid};
 pub(super) struct BusyBoxes {
     /// The groups, padded with empty boxes.
     groups: Vec<Group>,
-    /// The bases, as one word each.
+    /// Each box's base, packed into a word.
     keys: Vec<u64>,
     /// The position of each base in the list. Unused while the list is short.
     index_of_keys: KeyIndex,

@@ -1,4 +1,4 @@
-//! A search for the first free base that tests all candidates, used if there are few busy boxes.
+//! A search that tests all candidates for the first free base, used if there are few busy boxes.
 //!
 //! On each axis, the first free base is at 0 or directly after a busy box; otherwise, the preceding
 //! base on that axis would also be free. So m boxes give m + 1 candidates per axis, which are the
@@ -27,11 +27,11 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 /// A gap that exceeds every side, used for boxes behind the candidate.
 const NEVER: i16 = i16::MAX;
 
-/// For each group of boxes and each batch of eight candidates, one byte per candidate. It has one
-/// bit for each box in the group, which is set if the box forbids the candidate.
+/// For each group of boxes and each batch of eight candidates, one byte per candidate, with one
+/// bit for each box in the group. The bit is set if the box forbids the candidate.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// Marks a word as not yet computed. A word that happens to have this value is recomputed.
+/// The value of a word not computed yet. A word computed to have this value is recomputed.
 const NOT_KNOWN: u64 = u64::MAX;
 
 /// The candidates on an axis, in up to G batches of eight, just as the boxes form G groups of
@@ -47,7 +47,7 @@ struct Axis<const G: usize> {
 }
 
 impl<const G: usize> Axis<G> {
-    /// Computes the candidates, padded to C with the one at 0, which may also come from a box.
+    /// Computes the candidates, padded to C with coordinate 0, which may also come from a box.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
@@ -95,7 +95,7 @@ impl<const G: usize> Axis<G> {
         gaps
     }
 
-    /// Computes the boxes that forbid each of the first C candidates for a given side. A candidate
+    /// Finds the boxes that forbid each of the first C candidates for a given side. A candidate
     /// too close to the end of a line is replaced by the candidate at 0, which is number `count`.
     #[inline(always)]
     fn forbidden<const C: usize>(&self, side: u16, count: usize) -> ForbiddenBy<G> {
@@ -230,7 +230,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         in_plane
     }
 
-    /// Returns the first free base. There must be one. It is in the first plane and, within that
+    /// Returns the first free base, which must exist. It is in the first plane and, within that
     /// plane, in the first row that has a free base.
     #[inline(always)]
     fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {

@@ -4,7 +4,7 @@
 //! Bit `x + 8 y` of word z is set while the node is free. For an a x b x c shape:
 //!
 //! ```text
-//!   runs along z:  words[z] & words[z + 1] & ..        made once, for every c
+//!   runs along z:  words[z] & words[z + 1] & ..        computed once, for all c
 //!   runs along x:  word & word >> 1, & word >> 2, ..   each shift doubles the runs
 //!   runs along y:  the same, with shifts of eight times as many bits
 //! ```
@@ -45,7 +45,7 @@ struct Tables {
     along_x: [[Shift; 3]; SIDE],
     /// The shifts that reduce a word to the bases of runs along y.
     along_y: [[Shift; 3]; SIDE],
-    /// The positions in a plane that can be bases, by the x and y sides of the shape.
+    /// The positions in a plane that can be bases, indexed by the shape's x and y sides.
     bases: [[u64; SIDE]; SIDE],
 }
 
@@ -66,7 +66,7 @@ fn corner(columns: u16, rows: u16) -> u64 {
 }
 
 impl Shift {
-    /// Creates the shift by `step` coordinates along an axis.
+    /// Creates a shift by `step` coordinates along an axis.
     fn by(step: u16, grid: &Grid, axis: usize) -> Shift {
         // Neighboring nodes along the axis are `scale` bits apart.
         let (n, scale) = (grid.side(axis), if axis == 0 { 1 } else { 8 });

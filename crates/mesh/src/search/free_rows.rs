@@ -12,7 +12,7 @@
 //! Invariant: flipping each waiting box in the rows yields the free nodes. No box waits twice,
 //! because two flips would cancel out.
 //!
-//! Cost: O(1) per waiting box, of which there are few, and O(rows of the box) to flip a box.
+//! Cost: O(1) to add or drop a waiting box (there are few), and O(rows of the box) to flip a box.
 
 use super::SearchMethods;
 use super::region::Region;
@@ -50,7 +50,7 @@ impl FreeRows {
         FreeRows { rows, waiting: Vec::new() }
     }
 
-    /// Makes a box's free nodes busy, or its busy nodes free. If `may_wait` is true, the
+    /// Marks a box's free nodes as busy, or its busy nodes as free. If `may_wait` is true, the
     /// flip is deferred until the next search of the rows.
     pub(super) fn flip(&mut self, cuboid: &Cuboid, may_wait: bool) {
         if let Lanes::Whole(_) = self.rows {

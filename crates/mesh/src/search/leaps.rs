@@ -1,5 +1,5 @@
-//! A search for the first free base among few busy boxes, leaping from the end of one box to the
-//! next.
+//! A search that leaps from the end of one busy box to the next until it finds the first free base.
+//! It is used if there are few busy boxes.
 //!
 //! For a shape with side a, a busy box that is w nodes long on an axis rules out `w + a - 1` bases
 //! on that axis. While a box forbids the current base, the search leaps to the end of that box

@@ -117,7 +117,7 @@ impl Default for SearchMethods {
 /// The amount of work that searches have done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// Number of busy boxes tested. Each leap counts the whole list, as does each shape searched
+    /// Number of busy boxes tested. Each leap tests the whole list, as does each shape searched
     /// by corners. A search of an empty list counts as one box.
     pub boxes: u64,
     /// Number of rows computed, or number of words if the whole machine was searched.
@@ -154,7 +154,7 @@ impl BoxSearch {
     }
 
     /// Marks a box as permanently busy. `free` lists the disjoint parts of the box that were free.
-    /// Costs less than taking many parts. The caller must cover the box again after releasing
+    /// This is cheaper than taking many parts. The caller must cover the box again after releasing
     /// another box that overlaps it.
     ///
     /// ```
@@ -179,7 +179,7 @@ impl BoxSearch {
     }
 
     /// Marks as busy a box that overlaps a covered one. `free` lists the disjoint parts of the new
-    /// box that were free. After releasing it, the caller must cover the other box again.
+    /// box that were free. After releasing the new box, the caller must cover the other one again.
     pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         match &mut self.index {
             Index::Cube(cube) => free.iter().for_each(|part| cube.flip(part)),

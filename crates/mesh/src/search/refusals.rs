@@ -5,7 +5,7 @@
 //! is limited to that region.
 //!
 //! ```text
-//!   refused 3x2      taken: no change       given back B: only bases of 3x2 that meet B
+//!   refused 3x2      taken: no change       released B: only bases where 3x2 overlaps B
 //! ```
 //!
 //! Invariant: a refusal is valid for every base whose box does not overlap its `released` box.
@@ -30,8 +30,8 @@ pub enum RefusalKey {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
-    /// The refusals, in the order recorded until the list became full. No refusal implies an
-    /// earlier one.
+    /// The refusals, oldest first until the list is full and its entries are overwritten. No
+    /// refusal implies an earlier one.
     kept: Vec<Refusal>,
     /// The position that was overwritten most recently after the list became full.
     next: usize,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   z:  0 . . . g g g g . . . n-1     A region that extends past the end of a ring along z resumes
-//!                                     at 0. The planes g of its gap do not belong to it.
+//!                                     at 0. The planes marked g are its gap.
 //! ```
 //!
 //! Invariant: `first` and `last` are bases of the shape and are in the region.

@@ -1,4 +1,4 @@
-//! The search for the first free base by shifts and ANDs, with one row of nodes per vector lane.
+//! Finds the first free base with shifts and ANDs, with one row of nodes per vector lane.
 //!
 //! ```text
 //!   runs of c along z:  plane & plane + 1 & .. & plane + c - 1      loads of whole rows

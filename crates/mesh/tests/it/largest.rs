@@ -85,7 +85,7 @@ fn rows_of_several_words_are_searched_along_any_axis() {
     }
 }
 
-/// Finds the largest free box by scanning every set of rows for runs. Fast enough for wide grids.
+/// Finds the largest free box by scanning every set of rows for runs, which is fast on wide grids.
 fn by_rows(free: &Occupancy, most: Sides) -> Option<Cuboid> {
     let grid = *free.grid();
     let [w, d, h] = grid.sides();

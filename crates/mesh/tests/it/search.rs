@@ -97,7 +97,7 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     }
 }
 
-/// The sides, the wraps, the longest side requested, and the maximum number of busy boxes.
+/// A grid's sides and wrap flags, the longest requested side, and the maximum number of boxes.
 type Case = ([u16; 3], [bool; 3], u16, usize);
 
 const CASES: &[Case] = &[

@@ -31,8 +31,8 @@ pub struct LinkHolds {
 
 impl LinkHolds {
     /// Computes the hold times for a job in a layout, one entry per link, in order of link number.
-    /// The result is empty if the pattern has no iteration or sends nothing. The pattern draws from
-    /// a copy of `draw`.
+    /// The result is empty if the pattern has no iteration or sends nothing. Random values are
+    /// drawn from a copy of `draw`.
     ///
     /// Cost: time and memory O(links crossed, summed over messages).
     pub fn of(

@@ -173,7 +173,7 @@ impl ChannelLoad {
         }
     }
 
-    /// Returns the load of all existing channels, by number, for a run that took `cycles` cycles.
+    /// Returns the load of every existing channel in a run of `cycles` cycles, in order of number.
     pub fn table(&self, cycles: u64) -> Vec<ChannelUse> {
         let busy = self.busy_cycles();
         let row = |(id, channel): (ChannelId, Channel)| {

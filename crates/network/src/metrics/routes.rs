@@ -23,7 +23,7 @@ pub struct IterationRoutes {
 
 impl IterationRoutes {
     /// Computes a job's routes in a layout. Returns `None` if the pattern has no iteration or the
-    /// job sends nothing. The pattern draws from a copy of `draw`.
+    /// job sends nothing. Random values are drawn from a copy of `draw`.
     ///
     /// Cost: time and memory O(links crossed, summed over messages).
     pub fn of(

@@ -64,7 +64,7 @@ impl MessageTotals {
         self.flit_hops += other.flit_hops;
     }
 
-    /// Multiplies all totals by `count`.
+    /// Returns the totals multiplied by `count`.
     #[must_use]
     pub fn times(&self, count: u64) -> MessageTotals {
         MessageTotals {
@@ -76,7 +76,7 @@ impl MessageTotals {
         }
     }
 
-    /// Returns the mean number of cycles from creation to delivery, or `None` if there are none.
+    /// Returns the mean latency in cycles, or `None` if no messages have been counted.
     pub fn mean_latency(&self) -> Option<f64> {
         self.mean(self.latency as f64)
     }

@@ -3,7 +3,7 @@
 //! i + 1 mod k.
 //!
 //! ```text
-//!   round 0:  0>1 1>2 2>3 3>0   then round 1, by each rank that has its message of round 0
+//!   round 0:  0>1 1>2 2>3 3>0   a rank starts round 1 when its round-0 message has arrived
 //! ```
 //!
 //! Source: Patarasuk & Yuan 2009. The pattern is common in data-parallel training.

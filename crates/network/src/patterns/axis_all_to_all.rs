@@ -73,7 +73,7 @@ impl Pattern for AxisAllToAll {
     fn destination(&self, rank: u32, round: u32) -> Option<u32> {
         let (at, stride) = (self.lattice.place(rank)[self.axis], self.stride());
         let first = rank - at * stride;
-        // If there are fewer ranks than places, the last places on a line are empty.
+        // If there are fewer ranks than positions, the last positions on a line are empty.
         let line = u32::from(self.lattice.sides[self.axis])
             .min((self.lattice.ranks - first).div_ceil(stride));
         (round + 1 < line).then(|| first + (at + 1 + round) % line * stride)

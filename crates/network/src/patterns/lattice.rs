@@ -1,7 +1,7 @@
 //! The logical grid on which a job's ranks are placed. It determines each rank's neighbors.
 //!
 //! ```text
-//!   5 ranks on 3x2:    0 1 2      row-major, the first places occupied. The neighbors of 4 are 3
+//!   5 ranks on 3x2:    0 1 2      row-major, empty positions last. The neighbors of 4 are 3
 //!                      3 4 .      and 1, and 5 does not exist.
 //! ```
 //!
@@ -21,7 +21,7 @@ pub(super) const WRAP: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// A job's logical grid. The first `ranks` places are occupied, in row-major order (x fastest).
+/// A job's logical grid. The first `ranks` positions in row-major order (x fastest) are occupied.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lattice {
     pub(super) ranks: u32,
@@ -49,7 +49,7 @@ impl Lattice {
             let at = place[axis] as i32 + displacement[axis];
             there[axis] = match at {
                 at if (0..side).contains(&at) => at as u32,
-                // An axis with two places never wraps, because both ways lead to the same neighbor.
+                // An axis of length 2 never wraps, as both directions lead to the same neighbor.
                 at if self.wrap && side > 2 => at.rem_euclid(side) as u32,
                 _ => return None,
             };

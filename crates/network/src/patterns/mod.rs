@@ -51,7 +51,7 @@ pub type Entry = pavior_kernel::Entry<PatternKind>;
 pub struct PatternKind {
     /// A one-sentence description of an iteration.
     pub meaning: &'static str,
-    /// True if the pattern has no iterations and can only send a given number of messages.
+    /// True if the pattern has no iterations, so jobs must request a number of messages.
     pub quota_only: bool,
     /// Returns the reason why a machine does not support the pattern, or `None` if it does.
     pub objection: fn(&Grid, &Options) -> Option<String>,
@@ -98,7 +98,7 @@ fn any_grid(_: &Grid, _: &Options) -> Option<String> {
 pub struct RankGrid {
     /// The number of ranks. Building a pattern requires at least 2.
     pub ranks: u32,
-    /// The sides of the logical grid, which may have more places than there are ranks.
+    /// The sides of the logical grid, which may have more positions than there are ranks.
     pub sides: Sides,
 }
 
@@ -144,8 +144,8 @@ pub trait Pattern: Debug + Send {
         round + 1
     }
 
-    /// Returns true if a requested number of messages is rounded up to whole rounds. Messages that
-    /// are sent one at a time are never rounded up.
+    /// Returns true if a requested number of messages is rounded up to whole rounds. It is never
+    /// rounded up if messages are sent one at a time.
     fn whole_rounds(&self) -> bool {
         false
     }

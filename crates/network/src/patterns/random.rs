@@ -1,5 +1,5 @@
 //! Random: every message has a uniformly random source and a uniformly random destination other
-//! than the source. The pattern has no iterations and can only send a number of messages.
+//! than the source. The pattern has no iterations, so jobs must request a number of messages.
 //!
 //! The n-th message is a function of n and a random value drawn for the job. Every discipline
 //! therefore sends the same messages, and no message needs to be stored.

@@ -32,7 +32,7 @@ pub struct UnsupportedPattern {
 
 impl Buildable for PatternKind {
     type Place = Grid;
-    /// A job's ranks, and a random stream for the values that a pattern draws once per job.
+    /// A job's ranks, and a random number stream for values that a pattern draws once per job.
     type For<'a> = (&'a RankGrid, &'a mut Stream);
     type Built = Box<dyn Pattern>;
     type Fault = UnsupportedPattern;
@@ -70,7 +70,7 @@ fn unsupported(selection: &PatternSelection, reason: String) -> UnsupportedPatte
 /// Checks that a job's communication can be specified as a number of iterations of the pattern.
 ///
 /// # Errors
-/// Returns an error if the pattern has no iterations and can only send a number of messages.
+/// Returns an error if the pattern has no iterations and jobs must request a number of messages.
 pub fn supports_iterations(selection: &PatternSelection) -> Result<(), UnsupportedPattern> {
     if !selection.entry.does.quota_only {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The messages that jobs send, and when they send them.
 //!
 //! - [`Layout`] assigns a node to each rank.
-//! - [`Communication`] is the amount of communication in a job.
+//! - [`Communication`] is the number of iterations or messages in a job.
 //! - [`Sending`] limits the messages in flight.
 //! - [`JobTraffic`] creates messages as the network delivers earlier ones.
 //!
@@ -28,7 +28,7 @@ pub use layout::Layout;
 pub use pattern_layouts::PatternLayouts;
 pub use rank_order::RankOrder;
 
-/// The amount of communication in a job.
+/// The number of iterations or messages in a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
     /// A number of iterations of the job's pattern.

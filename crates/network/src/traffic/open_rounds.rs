@@ -27,9 +27,9 @@ pub(super) enum Unblocked {
 pub(super) enum OpenRounds {
     /// Ranks may send in all rounds.
     Open,
-    /// Each rank may send up to the first round for which it has not received its message.
+    /// Each rank may send up to the first round whose message it has not received.
     Received {
-        /// For each rank, the first round for which it has not yet received its message.
+        /// For each rank, the first round whose message it has not received.
         waits_for: Vec<u64>,
         /// The receiver and round of each message that arrived before an earlier round's message.
         early: BTreeSet<(u32, u64)>,

@@ -41,13 +41,13 @@ pub struct PatternLayouts {
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
     /// The total number of ranks in all cached logical grids.
     ranks: usize,
-    /// The cached layouts of jobs in their requested boxes, with each box at the first node.
+    /// The cached layouts of jobs in their requested boxes, computed for a box at the first node.
     boxes: FxHashMap<AskedBox, Layout>,
     /// The total number of ranks in the cached layouts.
     box_ranks: usize,
 }
 
-/// All properties, except the position, that determine the layout of a job in its requested box.
+/// A requested box and all other data that determines the job's layout, but not the box's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AskedBox {
     grid: Grid,

@@ -1,7 +1,7 @@
 //! Pipelined senders that never wait. Conceptually, all their messages exist from the start.
 //!
 //! A rank's messages queue at its injection channel in order. Each message is therefore created
-//! only when the previous one has taken the channel.
+//! only when the previous one has acquired the channel.
 //!
 //! Invariant: the ids for a stage are reserved when the stage starts, in order of rank and then
 //! round. They do not depend on when messages are actually created.

@@ -1,5 +1,5 @@
-//! The two engines. They share nothing but the paths and the engine interface, and they must agree
-//! on every message.
+//! The two engines. They share only the paths and the engine interface, and must agree on every
+//! message.
 
 mod flit;
 mod worm;

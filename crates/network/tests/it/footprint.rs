@@ -81,7 +81,7 @@ fn deliveries(grid: Grid, messages: &[Message]) -> Vec<Delivery> {
     deliveries
 }
 
-/// Returns true if messages among the nodes may go around a ring.
+/// Returns true if messages among the nodes may go all the way around a ring.
 fn goes_round(grid: &Grid, nodes: &[NodeId]) -> bool {
     let far = |axis: usize| {
         let side = grid.side(axis);

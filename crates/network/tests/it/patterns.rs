@@ -171,7 +171,7 @@ fn worked_rounds() {
     let near = pattern("near-neighbour", 9, [3, 3, 1]);
     let list = |rank| (0..4).filter_map(|round| near.destination(rank, round)).collect::<Vec<_>>();
     assert_eq!((list(4), list(0)), (vec![5, 3, 7, 1], vec![1, 3]));
-    // A place without a rank is not a neighbor.
+    // A position without a rank is not a neighbor.
     let near = pattern("near-neighbour", 8, [3, 3, 1]);
     let east = (0..4).filter_map(|round| near.destination(7, round)).collect::<Vec<_>>();
     assert_eq!(east, [6, 4]);

@@ -7,7 +7,7 @@ use pavior_network::{Channels, Message, Path, Settings};
 struct Cells {
     message: Message,
     path: Vec<u32>,
-    /// `c(i, j)`, the cycle at which flit j crosses channel i.
+    /// `c(i, j)`, the cycle in which flit j crosses channel i.
     c: Vec<Vec<Option<u64>>>,
 }
 

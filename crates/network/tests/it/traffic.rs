@@ -230,8 +230,8 @@ fn rounds_of_an_all_to_all_are_kept_apart_by_barriers() {
     }
 }
 
-/// Compares a run in which messages are passed to the engine one by one with a run in which all of
-/// them are created at the start, in order of rank and round.
+/// Passing messages to the engine one by one must result in the same deliveries as creating all of
+/// them at the start, in order of rank and round.
 #[test]
 fn an_all_to_all_of_256_is_never_in_memory() {
     let grid: Grid = "mesh:16x16".parse().unwrap();
@@ -265,7 +265,7 @@ fn one_processor_has_no_traffic() {
         assert!(job.is_finished());
         assert_eq!(job.create(Time(9), 4, |_| panic!("nothing to send")), 4);
     }
-    // On this logical grid, no rank has another rank along the x axis.
+    // On this logical grid, no rank has a neighbor along the x axis.
     let line = layout(&grid, [1, 4, 1], 4);
     let plan = plan("axis-all-to-all", Sending::Blocking);
     let job = JobTraffic::new(0, line, &plan, Communication::Messages(5), &mut draw());

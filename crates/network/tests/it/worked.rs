@@ -157,8 +157,8 @@ fn messages_that_are_not_in_the_way_still_arrive_before_a_deadlock_is_reported()
     }
 }
 
-/// Checks that messages created after a deadlock are still delivered. Both engines deliver all of
-/// them, although one engine detects the deadlock earlier than the other.
+/// Messages created after a deadlock must still be delivered. Both engines deliver all of them,
+/// although one engine detects the deadlock earlier than the other.
 #[test]
 fn a_list_is_run_to_its_end_before_a_deadlock_is_reported() {
     for kind in BOTH {
@@ -232,8 +232,8 @@ fn bad_messages_are_refused() {
     assert!(error([[0; 3], [0; 3]], 1, u64::MAX).contains("2^62"));
 }
 
-/// Checks paths on a ring of six: they take the shorter way, ties go toward greater coordinates,
-/// and virtual channel 1 is used from the wrap link onward.
+/// On a ring of six, paths must take the shorter way around, go toward greater coordinates in case
+/// of a tie, and use virtual channel 1 from the wrap link onward.
 #[test]
 fn paths_on_rings() {
     let names = |machine: &str, virtual_channels, from, to| -> Vec<String> {

@@ -7,7 +7,7 @@ use pavior_workload::Job;
 use crate::shared::refused::Refused;
 use crate::{MachineView, Reach};
 
-/// Finds placements that avoid the reserved nodes.
+/// A search for placements that avoid the reserved nodes.
 ///
 /// The strategy is queried on a fork of the machine. If the strategy's answers depend only on the
 /// free nodes, one fork lasts as long as the reservation: it is updated in O(1) after each grant or

@@ -38,7 +38,7 @@ pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>)
 ///
 /// A job that has outrun its estimate is expected to take twice as long
 /// ([`RunningJob::expected_end`]). As a result, jobs whose estimates are too short postpone
-/// promises, and more such jobs can start before the new time. A large job would wait as long as
+/// promises, and more such jobs can start before the new time. A large job would starve while
 /// such jobs keep arriving. With `promise=holds`, a job that overtook the oldest waiting job and
 /// then outran its estimate is expected to end at any moment. Such a job postpones no promise, and
 /// until it ends, no other job starts on the promised nodes.

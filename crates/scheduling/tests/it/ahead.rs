@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, jobs_with_freedoms, schedulers, strategies};
 use crate::world::{NoObserver, World, fail_and_repair, in_lock_step, job, row};
 
-/// Creates a reservation of whole columns of a machine for a period.
+/// Creates a reservation of whole columns of a machine for the given time interval.
 fn columns(number: u64, grid: &str, x: u16, width: u16, time: (u64, u64)) -> AdvanceReservation {
     let grid = grid.parse().unwrap();
     let mut whole = Cuboid::whole(&grid);
@@ -38,7 +38,7 @@ fn reservations() -> impl Strategy<Value = Vec<AdvanceReservation>> {
     })
 }
 
-/// Checks jobs on four nodes, two of which are reserved from 10 to 20:
+/// Checks when three jobs start on four nodes, two of which are reserved from 10 to 20:
 ///
 /// ```text
 ///   a  2 nodes for 30 from 0      starts next to the reserved nodes

@@ -12,7 +12,7 @@ fn starts(grid: &str, scheduler: &str, jobs: &[Job]) -> Vec<u64> {
     jobs.iter().map(|job| world.start_of(job.id.0).0).collect()
 }
 
-/// Checks a case in which a count-based reservation delays the head and reserved nodes do not:
+/// Checks that a count-based reservation delays the head and that reserved nodes do not:
 ///
 /// ```text
 ///   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h requests 3 in a row; c requests 1 until 20.
@@ -38,7 +38,7 @@ fn counting_delays_the_head_and_geometry_does_not() {
     assert_eq!((geometry.start_of(3), geometry.broken()), (Time(4), 0));
 }
 
-/// Checks a window of three that starts at the oldest job, a, which does not fit until 9:
+/// Checks that d must wait for a, because d is outside the window of three. Job a fits at 9:
 ///
 /// ```text
 ///   [a b c] d     b starts; d fits too, but is outside the window until a starts
@@ -56,8 +56,8 @@ fn a_window_keeps_the_places_of_those_who_started() {
     assert_eq!(starts("mesh:5", "window:4", &jobs), [0, 9, 0, 11, 0]);
 }
 
-/// Checks a head that needs five nodes in a row and is promised 7, when both a and b have ended.
-/// Job c ends by then, so it may use the promised nodes. Job d does not, so it uses another node.
+/// Checks which jobs may use the nodes promised to the head for 7, when both a and b have ended.
+/// Job c ends by then, so it may use them. Job d does not, so it must use another node.
 ///
 /// ```text
 ///   a a b . . .   a runs until 5, b until 7; the head requests 5 in a row and is promised 7
@@ -96,7 +96,7 @@ fn conservative_protects_those_behind_the_head() {
     assert_eq!(starts("mesh:4", "conservative", &jobs), [0, 4, 5, 7]);
 }
 
-/// Checks the order of classes 0 (one node), 1 (two or three nodes) and 2 (four to seven nodes).
+/// Checks the order in which classes 0 (one node), 1 (two or three) and 2 (four) are served.
 #[test]
 fn scan_goes_round() {
     let jobs = [

@@ -28,7 +28,7 @@ fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
     move |_, placement| 1.0 + each * (placement.parts().len() as f64 - 1.0)
 }
 
-/// Checks the head's choice with a penalty for pieces:
+/// Checks that the head starts in two pieces only if the penalty for a second piece is low enough:
 ///
 /// ```text
 ///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1, h arrives and requests 4 in a row for 10.
@@ -53,7 +53,7 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
     assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
 }
 
-/// Checks that a job that requests 2x2 takes a free 4x1 box only if its freedom allows that.
+/// Checks that a job that requests 2x2 is placed on a free 4x1 box only if its freedom allows it.
 #[test]
 fn a_job_is_no_freer_than_it_allows() {
     let h = Request::shape([2, 2, 1]);
@@ -63,7 +63,7 @@ fn a_job_is_no_freer_than_it_allows() {
     let start = |freedom| {
         let world =
             World::new("mesh:4x2", "ff", CHOICE).predicting(|_: &Job, placement: &Placement| {
-                // A line is worse than a square.
+                // A line takes longer than a square.
                 if placement.parts()[0].sides == [4, 1, 1] { 1.2 } else { 1.0 }
             });
         let world = world.run(&later(&jobs(freedom)), &mut NoObserver);
@@ -101,9 +101,9 @@ fn what_the_others_wait_longer_counts_too() {
     }
 }
 
-/// Checks the same head behind a job that arrived 40 or 300 before the other three. In a row, the
-/// cost is 8. In two pieces at 4, the job runs 4 longer, so the cost is 3 + 4, plus 4 * 4 / 6 for
-/// each job that arrives within 12. The number of such jobs is 12 * 4 / 41 or 12 * 4 / 301.
+/// Checks that delays of future arrivals count too. A job arrived 40 or 300 before the others. In a
+/// row, the head's cost is 8. In two pieces at 4, it runs 4 longer, so the cost is 3 + 4, plus
+/// 4 * 4 / 6 for each job that arrives within 12. There are 12 * 4 / 41 or 12 * 4 / 301 such jobs.
 #[test]
 fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {
@@ -120,8 +120,8 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     }
 }
 
-/// Checks a two-node job behind a head that waits until 9. The job could start immediately in two
-/// pieces, or in a row at 2.
+/// Checks that a two-node job behind a head that waits until 9 may wait too. It could start
+/// immediately in two pieces, or in a row at 2.
 ///
 /// ```text
 ///   x  0 1 2 3 4      a ends at 9, b at 2. The head requests all five; c requests two in a row,
@@ -149,7 +149,7 @@ fn other_jobs_wait_for_their_box_too() {
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
-/// The load from other jobs, which determines the price of extra time.
+/// The load from other jobs, which determines the cost of extra time.
 #[derive(Clone, Copy)]
 struct Known {
     /// The number of other waiting jobs.

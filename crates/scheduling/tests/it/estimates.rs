@@ -73,8 +73,8 @@ fn estimates_up_to_the_end_of_time_keep_no_job_from_its_start() {
     }
 }
 
-/// Checks a job that requests the whole machine, behind a job with an exact estimate until 20. Jobs
-/// that claim to run for 1 or 2 but run for 7 arrive at every instant.
+/// Checks that with `promise=holds`, a job that needs the whole machine starts soon after the first
+/// job ends at 20, even though jobs that run for 7 with an estimate of 1 or 2 arrive at every tick.
 #[test]
 fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
     for scheduler in BACKFILLING {

@@ -23,8 +23,8 @@ fn a_failure_voids_promises() {
     }
 }
 
-/// Checks the fork for the time just before job 3's reservation. Job 4 has already ended there, but
-/// its nodes have failed and stay taken. They must not be released again when job 4 actually ends.
+/// Checks the fork for the time just before job 3's reservation. In it, job 4 has ended, but the
+/// failed nodes of job 4 stay taken. They must not be released when job 4 actually ends.
 #[test]
 fn a_job_may_end_of_which_all_nodes_have_failed() {
     let shape = |a, b| Request::shape([a, b]);

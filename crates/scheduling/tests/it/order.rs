@@ -15,7 +15,7 @@ fn starts(strategy: &str, scheduler: &str, jobs: &[Job]) -> Vec<(JobId, pavior_k
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that all jobs start once. The world validates the machine after every instant, and
+    /// Checks that all jobs start once. The world validates the machine after every time step, and
     /// panics when a job starts on taken nodes.
     #[test]
     fn all_jobs_start_once_on_nodes_of_their_own(jobs in jobs(25, Estimates::Any)) {
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// The jobs that should start. `order` rotates so that the current class comes first.
+/// An observer that records which jobs should start. The current class is first in `order`.
 struct Classes {
     order: Vec<u32>,
     expected: Vec<JobId>,

@@ -142,7 +142,7 @@ proptest! {
         }
     }
 
-    /// Checks long queues, in which jobs that end early let many others move up in many rounds.
+    /// Compares both forms with long queues, in which jobs that end early let many others move up.
     #[test]
     fn conservative_decides_as_its_plain_form_for_a_long_queue(
         sizes in prop::collection::vec((1u16..6, 1u16..6, 1u64..200, 1u64..8), size(30, 60, 60)),
@@ -158,8 +158,8 @@ proptest! {
         }
     }
 
-    /// Checks jobs with freedoms. A strategy that grants by count can refuse such a job although
-    /// enough nodes are free, and a strategy that grants boxes can grant it a connected set.
+    /// Compares both forms for jobs with freedoms. A strategy that grants by count can refuse these
+    /// jobs although enough nodes are free, and one that grants boxes can grant connected sets.
     #[test]
     fn conservative_decides_as_its_plain_form_for_jobs_with_freedoms(
         jobs in jobs_with_freedoms(40, Estimates::Any),

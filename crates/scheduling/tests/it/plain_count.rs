@@ -171,7 +171,7 @@ proptest! {
         }
     }
 
-    /// Checks that, with exact estimates and a strategy that grants by count, bookings are exact.
+    /// Checks that no promise is broken with exact estimates and a strategy that grants by count.
     #[test]
     fn with_exact_estimates_conservative_by_count_breaks_no_promise(
         jobs in jobs(60, Estimates::Exact),

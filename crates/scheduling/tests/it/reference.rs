@@ -1,4 +1,4 @@
-//! Tests of the rules by count, compared with another simulator that tracks only node counts.
+//! Compares count-based scheduling with another simulator that tracks only node counts.
 //!
 //! With a strategy that succeeds whenever enough nodes are free, the positions of the nodes do not
 //! matter. Start times must agree job by job.

@@ -142,8 +142,8 @@ fn an_end_and_a_withdrawal_at_once_leave_each_job_its_own_booking() {
     }
 }
 
-/// Checks a queue whose planned starts reach the latest possible time, because requests without an
-/// estimate count as a century.
+/// Checks that a job with no booking before the latest possible time starts once the jobs ahead are
+/// gone. Queues can reach that time because requests without an estimate count as a century.
 #[test]
 fn a_job_behind_the_end_of_time_starts_when_those_before_it_have_gone() {
     for scheduler in BACKFILLING {

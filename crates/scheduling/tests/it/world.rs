@@ -70,7 +70,7 @@ pub(crate) enum Aside {
     Withdraw(usize),
 }
 
-/// A time, a node, and true if it fails or false if it is repaired.
+/// The time of a failure or repair, the node, and true if the node fails.
 pub(crate) type Upset = (Time, NodeId, bool);
 
 struct Count<'a>(&'a mut u64);

@@ -17,7 +17,7 @@ use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
 const SAMPLES: u64 = 999;
-/// The indices in the sorted sample means at which the interval begins and ends.
+/// The indices of the interval's ends among the sorted sample means.
 const ENDS: [usize; 2] = [24, 974];
 /// The minimum number of jobs needed to estimate correlation.
 const FEWEST: usize = 100;
@@ -27,7 +27,7 @@ pub(super) struct BlockError {
     context: Context,
     /// A function that returns the time to average for a job, given the job, its start and its end.
     time: fn(&Job, Time, Time) -> Time,
-    /// Each job's arrival and id, and its time.
+    /// Each job's arrival time and id, and the time to average.
     times: Vec<((Time, JobId), f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Largest free submesh: its number of nodes as a fraction of the machine, averaged over time.
+//! Largest free submesh: its size as a fraction of the machine, averaged over time.
 //!
 //! The metric is computed only on request, because every change in occupancy requires a new search.
 

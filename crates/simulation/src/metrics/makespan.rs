@@ -1,4 +1,4 @@
-//! Makespan: the time, on the workload's clock, of the last departure that is counted.
+//! Makespan: the time of the last counted departure, on the workload's clock.
 
 use pavior_kernel::Time;
 

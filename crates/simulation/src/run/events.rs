@@ -1,4 +1,4 @@
-//! Processes an instant's events before jobs start: departures, repairs, failures and arrivals.
+//! Processes the events that precede job starts: departures, repairs, failures and arrivals.
 
 use pavior_allocation::Refusal;
 use pavior_mesh::JobId;
@@ -10,7 +10,7 @@ use crate::faults::Effect;
 use crate::{Ending, Fact, RunError};
 
 impl Simulation<'_, '_, '_> {
-    /// Processes all departures at the current instant. Returns true if one of them ends the run.
+    /// Processes all departures at the current time. Returns true if one of them ends the run.
     pub(super) fn depart_all(&mut self) -> bool {
         for job in self.finished.drain(..) {
             self.agenda.schedule(self.now, DEPARTURES, Departure { job, start: 0 });

@@ -1,4 +1,4 @@
-//! The main loop of a simulation, which proceeds from instant to instant.
+//! The main loop of a simulation, which advances from one event time to the next.
 
 mod events;
 mod migrate;
@@ -21,7 +21,7 @@ use crate::traffic::{Forecast, Seen, Traffic};
 use crate::{Bounds, Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
 use slice::SliceWatch;
 
-/// The priority of departures, which come first within an instant.
+/// The priority of departures, which come first among simultaneous events.
 const DEPARTURES: u8 = 0;
 
 /// A scheduled departure. `start` is the number of the start or move that scheduled it. When a job
@@ -44,9 +44,9 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that the caller executes step by step and can make scheduling decisions for.
+/// A run that the caller executes step by step, optionally making the scheduling decisions.
 ///
-/// [`Simulation::advance`] proceeds to the next instant at which the queue or the machine has
+/// [`Simulation::advance`] proceeds to the next time at which the queue or the machine has
 /// changed. [`Simulation::schedule`] then starts the jobs that the scheduler chooses, and
 /// [`Simulation::start`] starts a job that the caller chooses. [`Simulation::decide`] asks the
 /// scheduler for a job but leaves starting it to the caller. Finally, [`Simulation::finish`]
@@ -76,9 +76,9 @@ pub struct Simulation<'a, 'o, 'i> {
     now: Time,
     ending: Ending,
     warmup: u64,
-    /// True if messages for the instant `now` have yet to be created.
+    /// True if the messages sent at `now` have yet to be created.
     open: bool,
-    /// Jobs whose last message is delivered at the current instant.
+    /// Jobs whose last message is delivered at the current time.
     finished: Vec<JobId>,
     dispatcher: Dispatcher,
     slice: SliceWatch,
@@ -103,7 +103,7 @@ pub struct Simulation<'a, 'o, 'i> {
 }
 
 impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
-    /// Creates a run that has not yet reached its first instant.
+    /// Creates a run in which no events have been processed yet.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible.
@@ -178,8 +178,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// Runs to the end, letting the scheduler make all decisions.
     ///
     /// # Errors
-    /// Returns the same errors as [`run`], and [`RunError::Stopped`] at the first instant after
-    /// `stop` has been set.
+    /// Returns the same errors as [`run`], and [`RunError::Stopped`] once `stop` has been set.
     pub fn run(mut self, stop: &Stop) -> Result<Outcome, RunError> {
         while self.advance(stop)? {
             self.schedule()?;
@@ -212,7 +211,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         if count > 0 { Err(Endless::NeverStarted { jobs, count }.into()) } else { Ok(()) }
     }
 
-    /// Proceeds to the next instant at which the queue or the machine changes. Applies the changes,
+    /// Advances to the next time at which the queue or the machine changes. Applies the changes,
     /// but starts no jobs. Returns false if the run has ended.
     ///
     /// # Errors
@@ -296,7 +295,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(Some(decision.named().clone()))
     }
 
-    /// Checks that the run is making progress, at the end of an instant.
+    /// Checks at the end of an instant that the run is making progress.
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some()
             || !self.dispatcher.calendar().is_empty();

@@ -3,7 +3,7 @@
 use pavior_mesh::Grid;
 use pavior_network::Footprint;
 
-/// The jobs with which a starting job may share links.
+/// The jobs with which a new job may share links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
     /// The job in the given slot.

@@ -3,8 +3,8 @@
 //! A job with run time R spends a share of R communicating. If an iteration takes a time T in the
 //! requested box, alone on the machine, the job runs k = share x R / T iterations, rounded down.
 //! For the rest of R, it computes: in k equal pauses, one after each iteration, with the remainder
-//! of the division at the end. On other nodes, or when links are shared, iterations take a
-//! different time but the pauses stay the same. Jobs that only send messages have no pauses:
+//! of the division at the end. Jobs that only send messages have no pauses. On other nodes, or when
+//! links are shared, iterations take a different time but the pauses stay the same:
 //!
 //! ```text
 //!   in the requested box   |--T--|pause|--T--|pause|--T--|pause|rest|   = R
@@ -26,10 +26,10 @@ use super::iterations::Trials;
 /// The communication of a computing job between two pauses.
 pub(super) const ITERATION: Communication = Communication::Iterations(1);
 
-/// The activities of a job from its start to its end.
+/// The execution of a job, as a sequence of exchanges and pauses.
 pub(super) struct Course {
     pub(super) layout: Layout,
-    /// The random stream for patterns, which is restarted for each exchange.
+    /// The random number stream for patterns, which is restarted for each exchange.
     draw: Stream,
     /// The messages sent before each pause: one iteration, or all messages.
     exchange: Communication,
@@ -64,7 +64,7 @@ impl Course {
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
-        // The time for an iteration without other jobs determines the exchanges and pauses.
+        // The iteration time without other jobs determines the number of exchanges and the pauses.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);

@@ -14,8 +14,8 @@
 //! runs exactly as it would in the simulated network.
 //!
 //! A job's pace changes only if a job that shares a link with it starts, ends or changes its own
-//! pace, so only jobs to which this applies are updated. Each start or end of a job takes O(running
-//! jobs + links crossed by the updated jobs) time.
+//! pace, so only the affected jobs are updated. Each start or end of a job takes O(running jobs +
+//! links crossed by the updated jobs) time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

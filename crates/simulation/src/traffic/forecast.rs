@@ -20,7 +20,7 @@ use super::iterations::Trials;
 /// The maximum number of cached results.
 const MOST_KNOWN: usize = 1 << 14;
 
-/// Predicts run times in a run whose jobs send messages.
+/// A predictor of job run times for runs in which jobs send messages.
 pub(crate) struct Forecast {
     setup: NetworkSetup,
     grid: Grid,

@@ -1,8 +1,8 @@
 //! Connects the network to the simulation loop, for jobs that wait for their messages.
 //!
 //! Neither side polls the other. The loop passes in the time of its next event, and the network
-//! advances to that time, or to the time when a job ends if that comes first. Events within an
-//! instant are processed in the model's order: deliveries, departures, arrivals, the scheduler, and
+//! advances to that time, or to the time when a job ends if that comes first. Simultaneous
+//! events are processed in the model's order: deliveries, departures, arrivals, the scheduler, and
 //! the creation of messages. Requests and grants follow when the network advances.
 //!
 //! A job that shares no link with another ([`Footprint`](pavior_network::Footprint)) is not
@@ -60,7 +60,7 @@ pub(crate) struct Messages {
     /// Jobs by slot. Message tags also identify a job by its slot.
     jobs: Vec<Option<Sender>>,
     free_slots: Vec<u32>,
-    /// Jobs that may have messages to send at this instant.
+    /// Jobs that may have messages to send now.
     ready: Vec<(JobId, u32)>,
     /// The times at which computing jobs next communicate or end, with the jobs' slots.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
@@ -79,7 +79,7 @@ struct Sender {
     /// The links that the job claims, or `None` if it claims all of them.
     links: Option<Vec<u32>>,
     how: How,
-    /// The course of the job, if it computes between exchanges.
+    /// The job's remaining exchanges and pauses, if it computes between exchanges.
     course: Option<Box<Course>>,
 }
 
@@ -93,7 +93,7 @@ enum How {
     Recalled { since: Time, history: History },
 }
 
-/// State for jobs that are alone.
+/// State for jobs that share no links.
 struct Alone {
     claims: Claims,
     cache: SharedCache,
@@ -237,7 +237,7 @@ impl Messages {
         sender.id
     }
 
-    /// Returns the deliveries at the current instant, if observers want them.
+    /// Returns the deliveries at the current time, if observers want them.
     pub(crate) fn deliveries(&self) -> &[Delivery] {
         if self.seen.deliveries { &self.events.deliveries } else { &[] }
     }

@@ -59,7 +59,7 @@ impl Traffic {
 
     /// Advances to `until`, to an earlier time at which jobs end or, if an observer wants
     /// deliveries, to the next delivery. Adds to `finished` the jobs whose last message was
-    /// delivered, in id order. Returns the new instant, or `None` if nothing is left to do.
+    /// delivered, in id order. Returns the new time, or `None` if nothing is left to do.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -87,7 +87,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the deliveries at the current instant, if observers want them.
+    /// Returns the deliveries at the current time, if observers want them.
     pub(crate) fn deliveries(&self) -> &[Delivery] {
         match self {
             Traffic::Messages(messages) => messages.deliveries(),

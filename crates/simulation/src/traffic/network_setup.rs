@@ -36,7 +36,7 @@ pub enum Contention {
 }
 
 impl NetworkSetup {
-    /// Returns the random stream for a job's messages. Each job has its own stream, so its draws do
+    /// Returns the random number stream for a job's messages. Each job has its own, so its draws do
     /// not depend on when other jobs start.
     pub(super) fn draws(seed: u64, replication: u64, job: JobId) -> Stream {
         Stream::new(seed, replication, &format!("traffic-{}", job.0))

@@ -107,7 +107,7 @@ fn where_none_meet_the_estimate_is_exact() {
             partly(id, id * 900, shape, 5000 + 97 * id, 0.3)
         })
         .collect();
-    // On a mesh, a box shares no links with another box.
+    // On a mesh, jobs in separate boxes share no links.
     let exact = times(&with("mesh:8x8", "ff", network("near-neighbour", None)), &jobs);
     assert_eq!(times(&with("mesh:8x8", "ff", estimated("near-neighbour")), &jobs), exact);
 }

@@ -1,4 +1,4 @@
-//! Tests of endless runs, which fail with an error that gives the reason.
+//! Tests of endless runs, which fail with an error that explains why.
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -101,7 +101,7 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 #[test]
 fn many_that_wait_in_vain_are_told_sooner() {
     // A node is always missing, and a job with one of two shapes arrives with each change. The
-    // scheduler tries both shapes, so each instant n adds 10 + n / 100. The sum reaches 1,000,000
+    // scheduler tries both shapes, so each tick n adds 10 + n / 100. The sum reaches 1,000,000
     // at about n = 13,200.
     let jobs = (0..).map(|id| job(id, id, [4, if id % 2 == 0 { 4 } else { 3 }, 1], 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
@@ -167,8 +167,8 @@ fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> 
 
 #[test]
 fn completions_out_of_reach_end_a_run() {
-    // Jobs of four nodes lose one every 2.5 units. With a length of 15 units, one start in 400
-    // completes.
+    // A job with four nodes loses one every 2.5 units on average. With a length of 15 units, one
+    // start in 400 completes.
     let long = 15_000_000;
     let error = seldom(1_000_000, long, Restart::Scratch);
     let Err(Endless::FewComplete { times, completed }) = error else { panic!("{error:?}") };

@@ -1,4 +1,4 @@
-//! Tests of the order of events within an instant, the end of a run, and the warm-up.
+//! Tests of the order of simultaneous events, the end of a run, and the warm-up.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{ALL, Context, Metric};
@@ -79,7 +79,7 @@ fn a_job_that_never_fits_is_rejected_and_blocks_no_other() {
 
 #[test]
 fn a_run_ends_at_its_completion() {
-    // Two jobs depart at 10. The run ends with the first of them, in the middle of the instant.
+    // Two jobs depart at 10. The run ends with the first of them, before the second departs.
     let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [2, 4, 1], 10), job(2, 4, [4, 4, 1], 1)];
     let (outcome, times, value) =
         go(&setup("mesh:4x4", "tff", "fcfs", Ending::Completions(1)), jobs);

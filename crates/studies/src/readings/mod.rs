@@ -90,10 +90,10 @@ pub struct Reading {
     pub name: String,
     /// A description of the change, as a clause.
     pub meaning: String,
-    /// The parameters changed for every strategy. An empty value removes the parameter.
+    /// Parameters to set for every strategy. An empty value removes the parameter.
     #[serde(default)]
     set: BTreeMap<String, Value>,
-    /// Replacements for values of any parameter, such as a pattern or a strategy.
+    /// Replacements for individual values, such as a pattern or a strategy, in any parameter.
     #[serde(default)]
     instead: BTreeMap<String, String>,
 }
@@ -104,7 +104,7 @@ pub struct Closeness {
     pub reading: Reading,
     /// Our ratios, in goal order and, within each goal, in the order of the other strategies.
     pub ratios: Vec<Option<Estimate>>,
-    /// The distance over all ratios.
+    /// The distance, computed from all ratios.
     pub distance: f64,
     /// The distance for each goal.
     pub goals: Vec<f64>,
@@ -155,7 +155,7 @@ impl Readings {
         text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
     }
 
-    /// Returns the sweeps that run a reading at a goal. Strategies with equal settings share them.
+    /// Returns the sweeps that run a reading at a goal. Strategies with equal settings share one.
     fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
         let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
         let others = goal.others.iter().map(|(other, _)| other);
@@ -242,7 +242,7 @@ impl Readings {
     /// Judges the readings, and returns them in order of increasing distance.
     ///
     /// # Errors
-    /// Returns an error if a goal or reading refers to something that the experiment lacks.
+    /// Returns an error if a goal or reading refers to something missing from the experiment.
     pub fn judge(
         &self,
         specification: &Specification,

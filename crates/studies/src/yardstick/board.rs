@@ -20,9 +20,9 @@ use super::set::{Instance, YardstickError};
 /// The schedulers under which every strategy is run.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
 /// The number of top-ranked strategies to run under every scheduler, both overall and among the
-/// strategies that grant boxes.
+/// strategies that assign boxes.
 const BEST: usize = 5;
-/// The maximum share of jobs that a run may leave unfinished and still be compared.
+/// The maximum share of unfinished jobs in a run that is compared.
 const MAX_UNFINISHED_SHARE: f64 = 0.02;
 
 /// A proven bound, in seconds.
@@ -112,8 +112,8 @@ impl Play {
 }
 
 /// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. Also
-/// runs the five best strategies, and the five best among those that grant boxes, under every other
-/// scheduler. The runs use the current thread pool.
+/// runs the five best strategies, and the five best that assign boxes, under every other scheduler.
+/// The runs use the current thread pool.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue, or if a name is invalid.
@@ -160,7 +160,7 @@ pub fn judge_all(
     Ok(Board { rows: rows.into_iter().flatten().collect(), certificates, incomplete })
 }
 
-/// Performs the runs for each instance.
+/// Runs each instance with every given strategy and scheduler.
 fn play_all(
     instances: &[Instance],
     catalogue: &Catalogue,

@@ -87,7 +87,7 @@ enum Difference {
     Runs { a: Name, b: Name },
 }
 
-/// A part of the gap, which serves as an index into [`Parts::costs`].
+/// A part of the gap. The variants are in the same order as [`Parts::costs`].
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Cost {
@@ -97,7 +97,7 @@ enum Cost {
     Arrivals,
 }
 
-/// The kind of name to count among the best runs.
+/// The kind of name to count in the best runs of all scenarios.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Best {

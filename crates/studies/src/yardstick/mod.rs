@@ -22,14 +22,14 @@ pub struct Effort {
     pub jobs: usize,
     /// The number of buckets in a price curve.
     pub buckets: usize,
-    /// The number of steps that improve the prices.
+    /// The maximum number of steps for improving the prices.
     pub steps: u32,
 }
 
 impl Effort {
-    /// A complete run.
+    /// The effort for a complete run.
     pub const FULL: Effort =
         Effort { scenarios: usize::MAX, jobs: usize::MAX, buckets: 200, steps: 300 };
-    /// A small run that takes seconds.
+    /// The effort for a small run that takes only seconds.
     pub const QUICK: Effort = Effort { scenarios: 3, jobs: 60, buckets: 50, steps: 60 };
 }

@@ -32,11 +32,11 @@ pub struct Parts {
     pub contiguity: Change,
     /// The additional time saved if estimates are exact.
     pub estimates: Change,
-    /// The additional time saved by trying each start in advance, or `None` if nodes fail.
+    /// The additional time saved by looking ahead before each start, or `None` if nodes fail.
     pub order: Option<Change>,
     /// The additional time saved if the scheduler knows about jobs that have not arrived yet.
     pub arrivals: Option<Change>,
-    /// The unexplained remainder, which is the gap still left by the last run.
+    /// The unexplained remainder, which is the gap between the last run and the bound.
     pub rest: f64,
 }
 
@@ -98,7 +98,7 @@ pub fn parts(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns the turnarounds of the counted jobs in each run, or `None` if any of them never ends.
+/// Returns the turnarounds of the counted jobs in each run, or `None` if a counted job never ends.
 fn runs(
     instance: &Instance,
     catalogue: &Catalogue,

@@ -239,7 +239,7 @@ impl Instance {
     }
 }
 
-/// Returns the instance's own log for every request.
+/// Returns the instance's own log, regardless of the requested name.
 impl InputFiles for Instance {
     fn log(&self, _: &LogRequest) -> Result<Arc<Trace>, InputError> {
         Ok(self.trace.clone())

@@ -36,7 +36,7 @@ pub(crate) struct Exact<'t> {
     seen: HashMap<State, i64>,
 }
 
-/// The time, the jobs that have not started, and the running jobs with their end times and places.
+/// The time, the jobs that have not started, and the running jobs as end times and node masks.
 type State = (i64, u32, Vec<(i64, u32)>);
 
 impl Exact<'_> {
@@ -72,7 +72,7 @@ impl Exact<'_> {
         self.start(now, open, &mut running.to_vec(), spent, 0);
     }
 
-    /// Tries all ways to start jobs from index `from` on, then advances to the next event.
+    /// Tries starting every set of jobs from index `from` on, then advances to the next event.
     fn start(
         &mut self,
         now: i64,
@@ -112,7 +112,7 @@ impl Exact<'_> {
         }
     }
 
-    /// Returns the places where a job can start.
+    /// Returns the sets of free nodes to try for a job.
     fn free(&self, at: usize, busy: u32) -> Vec<u32> {
         if self.places == Places::Boxes {
             return self.boxes[at].iter().copied().filter(|mask| mask & busy == 0).collect();
@@ -135,7 +135,7 @@ impl Exact<'_> {
         }
     }
 
-    /// Returns a lower bound on the final cost, which assumes that every open job starts now.
+    /// Returns a lower bound on the final cost: every open job starts now or when it is released.
     fn least(&self, now: i64, open: u32, spent: i64) -> i64 {
         let open = self.tasks.iter().enumerate().filter(|(at, _)| open & 1 << at != 0);
         open.fold(spent, |spent, (_, task)| {

@@ -26,7 +26,7 @@ impl InputFiles for Log {
     }
 }
 
-/// Judges the forecasts for 40 jobs that each need the whole machine and are estimated at `said`.
+/// Judges the forecasts for 40 jobs, each of which needs all nodes and has an estimate of `said`.
 fn judged(said: i64) -> JudgedLog {
     let line = |job| format!("{job} {job} -1 60 16 -1 -1 16 {said} -1 1 1 1 1 1 1 -1 -1\n");
     let log = Log((1..=40).map(line).collect());

@@ -17,7 +17,7 @@ fn paper(name: &str) -> &'static Paper {
     Paper::built_in().iter().find(|paper| paper.name == name).unwrap()
 }
 
-/// Judges a paper's statements with its quick experiment, after replacing some text in its file.
+/// Judges a paper's statements on its quick experiment, with `from` replaced by `to` in the file.
 fn quickly(name: &str, from: &str, to: &str) -> Vec<Statement> {
     let text = paper(name).experiment(true).unwrap();
     assert!(text.contains(from), "{text}");
@@ -160,7 +160,7 @@ fn user_folders_are_read_like_built_in_papers() {
 fn errors_in_rows_have_a_position() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/papers/tbl/");
     for (from, to, reason) in [
-        // The fault is in a row, or in the common keys of a statement.
+        // The misspelling is in a row, or in the keys shared by all rows of a statement.
         ("\"load\", \"b.strategy\"]", "\"load\", \"b.stratgy\"]", "did you mean `b.strategy`?"),
         ("id = [\"load\"]", "id = [\"laod\"]", "unknown parameter `laod`; did you mean `load`?"),
         ("{ word = \"fast\" }", "{ words = \"fast\" }", "data did not match"),

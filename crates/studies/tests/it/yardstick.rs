@@ -156,7 +156,7 @@ fn box_keeping_strategies_grant_the_requested_box() {
     }
 }
 
-/// Tests jobs that each need all nodes, for which shortest-first is the optimal schedule.
+/// If every job needs all nodes, shortest-first is optimal, and the bound must come close to it.
 #[test]
 fn bounds_are_tight_for_jobs_that_need_all_nodes() {
     let runs = [30, 10, 50, 20, 40];

@@ -46,8 +46,8 @@ pub enum BadFailures {
 /// healthy ones are listed and the next failure is drawn from that list. Each event then takes a
 /// constant number of draws, however long repairs last; only creating the list takes O(N) time.
 ///
-/// Nodes use the random streams "failures" and "repairs". Every other class has its own pair of
-/// streams, so adding a class does not change the events in the other classes.
+/// Nodes use the random number streams "failures" and "repairs". Every other class has its own pair
+/// of streams, so adding a class does not change the events in the other classes.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -120,7 +120,7 @@ struct Drawn {
     next: f64,
 }
 
-/// The ratio of all to healthy components in a class above which the healthy ones are listed.
+/// The threshold for listing healthy components: the ratio of all components to healthy ones.
 const LISTED: u64 = 64;
 
 impl Drawn {

@@ -4,10 +4,10 @@ use pavior_kernel::Stream;
 
 /// Draws a gamma variate with shape `alpha` and scale `beta`, both positive (mean: alpha·beta).
 ///
-/// If alpha is at least 1, the value is a function of a normal draw that is either accepted or
-/// rejected, with about 1.05 tries on average (Marsaglia & Tsang 2000). For smaller alpha, a value
-/// with shape alpha + 1 is multiplied by a power of a uniform draw. The number of draws varies, so
-/// the caller should provide a separate stream.
+/// If alpha is at least 1, the value is computed from a normal draw by rejection sampling, with
+/// about 1.05 tries on average (Marsaglia & Tsang 2000). For smaller alpha, a value with shape
+/// alpha + 1 is multiplied by a power of a uniform draw. The number of draws varies, so the caller
+/// should provide a separate stream.
 pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     if alpha < 1.0 {
         let power = libm::pow(1.0 - draw.unit(), 1.0 / alpha);
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn known_values() {
-        // With shape 1 the distribution is exponential; with shape 2 it is 1 - (1 + x) e^-x.
+        // With shape 1, the distribution is exponential; with shape 2, the CDF is 1 - (1 + x) e^-x.
         for x in [0.1, 1.0, 2.5, 7.0, 30.0] {
             assert!((cdf(x, 1.0, 1.0) - (1.0 - (-x).exp())).abs() < 1e-12);
             assert!((cdf(3.0 * x, 2.0, 3.0) - (1.0 - (1.0 + x) * (-x).exp())).abs() < 1e-12);

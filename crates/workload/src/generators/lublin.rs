@@ -2,8 +2,8 @@
 //!
 //! **Sizes.** A job is serial with probability `serial`. Otherwise, the base-2 logarithm of its
 //! size is two-stage uniform: uniform on [ulow, umed] with probability `uprob`, and uniform on
-//! [umed, uhi] otherwise. The logarithm is rounded, making the size a power of two, with
-//! probability `pow2` relative to all jobs.
+//! [umed, uhi] otherwise. A fraction `pow2` of all jobs have their logarithm rounded, which makes
+//! the size a power of two.
 //!
 //! **Run times.** The natural logarithm of the run time in seconds is hyper-gamma. It is drawn from
 //! gamma(a1, b1) with probability p = pa·size + pb (clamped to [0, 1]), and from gamma(a2, b2)

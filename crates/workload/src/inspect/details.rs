@@ -61,8 +61,8 @@ pub struct ClassCount {
 const MOST: usize = 10;
 
 impl Class {
-    /// Returns the fields with at least one known value. `counts` gives, for each field, the number
-    /// of jobs with each value.
+    /// Returns the fields with at least one known value. For each field, `counts` maps values to
+    /// numbers of jobs.
     pub(super) fn all(counts: &[FxHashMap<i64, u64>; 6]) -> Vec<Class> {
         const FIELDS: [&str; 6] = ["status", "user", "group", "app", "queue", "partition"];
         let classes = FIELDS.into_iter().zip(counts).map(|(field, counts)| {
@@ -83,7 +83,7 @@ impl Class {
 pub struct Week {
     /// The number of jobs submitted in the week.
     pub jobs: u64,
-    /// The work in those jobs divided by the machine's capacity over the week. Only the part of the
+    /// The work of these jobs divided by the machine's capacity over the week. Only the part of the
     /// last week that the log covers is counted.
     pub load: Option<f64>,
 }
@@ -170,7 +170,7 @@ impl Course {
         self.changes.push(Reverse((start.saturating_add(job.run), -nodes)));
     }
 
-    /// Updates machine use up to a given time. At equal times, ends come before starts.
+    /// Applies all changes in machine use before a given time. At equal times, ends come first.
     fn use_until(&mut self, time: Time) {
         while let Some(&Reverse((at, change))) = self.changes.peek()
             && at < time

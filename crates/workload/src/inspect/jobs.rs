@@ -1,7 +1,7 @@
 //! Job statistics, collected one job at a time.
 //!
 //! Sizes, run times and field values are stored once per distinct value, with a count. Exact
-//! quantiles of estimates take 8 bytes per job that has one, and job numbers take 4 bytes each.
+//! quantiles of estimates take 8 bytes per job with an estimate, and job numbers 4 bytes each.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -61,7 +61,7 @@ impl Jobs {
         }
     }
 
-    /// Also collects sizes divided by a divisor if the machine has the given number of nodes.
+    /// Also collects divided sizes if the machine has the number of nodes given with the divisor.
     pub(crate) fn may_divide(&mut self, divisor: Option<(u32, u64)>) {
         let divisor = divisor.filter(|&(_, nodes)| self.machine == Some(nodes));
         self.divided = divisor.map(|(by, _)| (by, Course::default()));

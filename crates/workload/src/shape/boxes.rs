@@ -41,8 +41,8 @@ impl Boxes {
         (0..3).filter(|&i| self.most[i] > 1).map(|i| volume / u64::from(descending[i])).sum()
     }
 
-    /// Calls `visit` with boxes of at least `nodes` nodes, each of which has the shortest longest
-    /// side possible for its two smaller sides. Every box of at least `nodes` nodes that is not
+    /// Calls `visit` with boxes of at least `nodes` nodes. For each pair of smaller sides, the
+    /// longest side is as short as possible. Every box of at least `nodes` nodes that is not
     /// visited is at least as large as some visited box, in both volume and surface.
     ///
     /// Cost: at most C·B visits on a machine with sides A >= B >= C, and far fewer for a small

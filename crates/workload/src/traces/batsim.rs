@@ -146,8 +146,8 @@ impl Place<'_> {
         (at..at + 1, reason)
     }
 
-    /// Adds the job's path and byte offset to an error's reason, in case the line is so long that
-    /// its number does not help.
+    /// Adds the job's path and byte offset to an error's reason if the line is so long that a
+    /// line number does not help.
     fn with_path(&self, index: u64, at: &Range<usize>, reason: String) -> String {
         const LONG: usize = 400;
         let start = at.start.min(self.text.len());
@@ -283,8 +283,8 @@ fn number(job: &RawValue) -> Option<u64> {
 }
 
 /// A source of distinct job numbers. A job gets the number in its id. If the id contains none, the
-/// job gets its position or, if that is taken, the next number that appears in no id. If two ids
-/// contain the same number, all jobs are numbered by position.
+/// job gets its position or, if that is taken, the next number above all ids and positions. If two
+/// ids contain the same number, all jobs are numbered by position.
 ///
 /// Numbers are assigned in order, one job at a time, so that a document with millions of invalid
 /// entries fails at the first one.

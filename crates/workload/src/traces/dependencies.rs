@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A link is used only if the predecessor was kept and comes before the job in the log, so links
-//! cannot form a cycle. If several earlier jobs have that number, the last one is used.
+//! cannot form a cycle. If several earlier jobs share a number, the number refers to the last one.
 //!
 //! Source: fields 17 and 18 in the Standard Workload Format (Chapin et al. 1999), used for feedback
 //! as proposed by Zakay & Feitelson (2013). Cost: O(jobs log jobs + links log links).

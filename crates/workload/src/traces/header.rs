@@ -64,8 +64,8 @@ impl Header {
         })
     }
 
-    /// Returns the positive number at the start of the key's first value that starts with one.
-    /// Valid numbers include `9216`, `1,024`, `1e3` and `9216*4`, and text may follow.
+    /// Returns the positive number, such as `9216`, `1,024`, `1e3` or `9216*4`, at the start of the
+    /// key's value. If the key is repeated, uses the first value that starts with such a number.
     pub fn count(&self, key: &str) -> Option<u64> {
         let values = self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key));
         values.map(|(_, value)| value).find_map(count)

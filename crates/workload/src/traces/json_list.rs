@@ -1,5 +1,5 @@
-//! A reader for a list in a JSON document that keeps only one entry in memory. The reader skips
-//! lines before the document, such as warnings, and accepts several documents in a row.
+//! A reader for a list in a JSON document. It keeps only one entry in memory, skips lines before
+//! the document, such as warnings, and accepts several documents in a row.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

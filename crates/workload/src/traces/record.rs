@@ -139,10 +139,10 @@ impl Trace {
     }
 
     /// Returns the log as it would be replayed on a machine with the given number of nodes. This is
-    /// usually the log itself. However, if the header states that number of nodes and a multiple of
-    /// it as the number of processors, and some job is larger than the machine, sizes are assumed
-    /// to count processors. They are then divided as with [`ReadOptions::processors_per_node`],
-    /// unless that option has already divided them.
+    /// usually the log itself. However, if the header contains the same number of nodes and a
+    /// processor count that is a multiple of it, and some job is larger than the machine, sizes are
+    /// assumed to count processors. They are then divided as with
+    /// [`ReadOptions::processors_per_node`], unless that option has already divided them.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
         match self.divisor_for(nodes) {
@@ -321,7 +321,7 @@ impl<'o> Collector<'o> {
         self.report.note(text, line);
     }
 
-    /// Returns true if more job lines should be read. `not_offered` lines have been read already.
+    /// Returns true if more job lines should be read, given that `not_offered` are buffered.
     pub(crate) fn wants_more(&self, not_offered: u64) -> bool {
         self.options.first.is_none_or(|first| self.report.job_lines + not_offered < first)
     }

@@ -205,12 +205,12 @@ pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Res
 pub struct Scheduled {
     /// The job, with its actual run time.
     pub record: Record,
-    /// The wait and the number of nodes granted, or `None` if the job never started.
+    /// The wait and the number of allocated nodes, or `None` if the job never started.
     pub held: Option<(Time, u32)>,
 }
 
 /// Writes a schedule in the same format as [`write()`], with the wait in field 3 and the number of
-/// nodes granted in field 5. If a job never started, both of these fields and the run time are -1.
+/// allocated nodes in field 5. If a job never started, these fields and the run time are -1.
 ///
 /// # Errors
 /// Returns an error if writing fails.

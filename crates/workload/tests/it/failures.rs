@@ -107,9 +107,9 @@ fn faults_in_lists_name_the_place() {
     }
 }
 
-/// Tests repairs that take up to 10^12 times as long as the time to failure. Without a list of
-/// healthy nodes, nearly every draw would hit a node that is already down. (The longest repairs end
-/// after the latest time that can be represented.)
+/// If repairs take up to 10^12 times as long as the time to failure, an event must still use few
+/// draws. Without a list of healthy nodes, nearly every draw would hit a node that is already down.
+/// (The longest repairs end after the latest time that can be represented.)
 #[test]
 fn events_cost_few_draws_however_long_repairs_take() {
     for (mttf, mttr) in [(1e-3, 1e9), (1.0, 1e9), (1e-3, 1e3)] {
@@ -128,8 +128,8 @@ fn events_cost_few_draws_however_long_repairs_take() {
     }
 }
 
-/// Checks the distribution when healthy nodes are listed. On average, N MTTF / (MTTF + MTTR) of N
-/// nodes are healthy, each equally often.
+/// Listing the healthy nodes must not change the distribution: on average, N MTTF / (MTTF + MTTR)
+/// of N nodes are healthy, and all nodes are healthy equally often.
 #[test]
 fn where_few_are_healthy_the_law_is_the_same() {
     let grid = Grid::mesh(&[32, 32]).unwrap();

@@ -158,7 +158,7 @@ fn text_in_unused_fields_is_no_fault() {
     }
 }
 
-/// Converts a log in every format to SWF and back. Everything that SWF can express is preserved.
+/// Converting a log in any format to SWF and back must preserve everything that SWF can express.
 #[test]
 fn every_format_is_converted_to_swf_and_back() {
     let sacct = "JobID|User|Partition|Submit|Elapsed|Timelimit|NNodes|State\n\

@@ -135,8 +135,8 @@ fn services() {
     let average = mean(all.iter().map(|job| quota(job) as f64));
     assert!((average - expected).abs() < 0.08, "{average} {expected}");
     assert!(all.iter().all(|job| quota(job) >= 1 && job.estimate.0 == quota(job)));
-    // The same draws are rounded differently. Rounding down and up differ by one, but below 1 both
-    // give 1.
+    // The same draws are rounded differently. Rounding down and rounding up differ by one, except
+    // that values below 1 become 1 in both cases.
     let rounded = |how: &str| jobs(&workload(1.0, "uniform", how), &grid, 40_000);
     let (up, nearest) = (rounded("messages:5:rounding=up"), rounded("messages:rounding=nearest"));
     for ((down, up), nearest) in all.iter().map(quota).zip(up.iter().map(quota)).zip(&nearest) {

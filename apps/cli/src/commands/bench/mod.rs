@@ -14,7 +14,7 @@ use crate::output::{self, Format};
 use crate::progress::Bar;
 use crate::{files, input, settings};
 
-/// The minimum number of random requests before the stream repeats.
+/// The minimum number of random requests in the stream before it repeats.
 const MIN_DRAWN_REQUESTS: usize = 100_000;
 
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {

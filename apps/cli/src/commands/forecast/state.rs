@@ -157,8 +157,8 @@ impl Site<'_> {
         Ok((ids, forecast.map_err(Failure::usage)?))
     }
 
-    /// Creates a job, and the properties used to find similar jobs. A job without an estimate gets
-    /// the usual run time of similar jobs, or never ends if there are no past jobs.
+    /// Creates a job, and finds the properties used to identify similar jobs. A job without an
+    /// estimate gets the usual run time of similar jobs, or never ends if there are no past jobs.
     fn job(&self, description: &JobDescription) -> (Job, Kind) {
         let &JobDescription { id, request, estimate, user } = description;
         let estimate = estimate.or((!self.has_past).then_some(ENDLESS_RUN_TIME));
@@ -202,7 +202,7 @@ impl QueueReport {
     }
 
     /// Returns a row for each waiting job: its start, if it can start at all, and its earliest,
-    /// median, latest and planned waiting times in whole seconds.
+    /// median, latest and planned wait times in whole seconds.
     fn rows(&self) -> impl Iterator<Item = (&Waiting, Option<Start>, [Option<f64>; 4])> {
         self.waiting.iter().zip(&self.ids).map(|(job, id)| {
             let now = self.forecast.now;

@@ -119,7 +119,7 @@ fn one_input(args: &PlotArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns flags for the x and y axes. A flag is true if its axis is logarithmic.
+/// Returns a flag for each of the x and y axes, which is true if the axis is logarithmic.
 fn logarithmic(args: &PlotArgs) -> Result<[bool; 2], Failure> {
     if let Some(other) = args.chart.log.iter().find(|axis| !["x", "y"].contains(&axis.as_str())) {
         return Err(Failure::usage(format!("--log {other}: must be x, y or x,y")));

@@ -16,7 +16,7 @@ use crate::{files, input};
 #[derive(Default)]
 pub(super) struct Placements {
     pub(super) placed: Vec<Placed>,
-    /// The job name of each placement, and the job's submit time unless the job moved there.
+    /// The job name of each placement, with the submit time unless the job moved there.
     pub(super) jobs: Vec<(Value, Option<f64>)>,
     /// The time unit, if the first placement specifies one.
     pub(super) unit: Option<String>,

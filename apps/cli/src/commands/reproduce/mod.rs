@@ -95,7 +95,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
     Paper::open(&name.to_string_lossy(), &read).map_err(|error| paper_failure(folder, error))
 }
 
-/// Converts an error in one of a paper's files to a failure that underlines the wrong part.
+/// Converts an error in one of a paper's files to a failure that underlines the invalid part.
 fn paper_failure(folder: &Path, error: PaperError) -> Failure {
     let file = folder.join(error.file);
     match error.place {
@@ -145,7 +145,7 @@ struct Task<'p> {
 
 impl Task<'_> {
     /// Runs the missing replications, and passes all results to `judge`. Writes the files that
-    /// `judge` returns, and returns the other value.
+    /// `judge` returns, and returns its other result.
     fn run<T>(
         &self,
         args: &ReproduceArgs,

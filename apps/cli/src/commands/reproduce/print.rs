@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Format, Table};
 
-/// Prints the statements. A table shows only their counts unless there is a single paper.
+/// Prints the statements. If there are several papers, a table shows only counts.
 pub(super) fn verdicts(format: Format, papers: &[Verdicts], out: &Path) -> Result<(), Failure> {
     let all: Vec<Statement> =
         papers.iter().flat_map(|paper| paper.statements.iter().cloned()).collect();

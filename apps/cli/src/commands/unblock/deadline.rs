@@ -58,7 +58,7 @@ struct RoomAnswer<'a> {
 }
 
 impl RoomAnswer<'_> {
-    /// Returns the end time that a move waits for, given its rank, or `None` if it need not wait.
+    /// Returns the end time with this rank, for which a move waits, or `None` if it can start now.
     fn time(&self, rank: Time) -> Option<Value> {
         (rank > Time::ZERO).then(|| self.ends.at(rank))
     }

@@ -48,7 +48,7 @@ const COUNTS: &[(&str, &str, &str)] = &[
     ("sweep wanted /nowhere", "--most", MOST),
 ];
 
-/// Returns the fault in an outcome. Running out of memory counts as a fault.
+/// Returns the fault in an outcome, if any. Running out of memory counts as a fault.
 fn fault_or_exhaustion(outcome: Result<Outcome, String>) -> Option<String> {
     outcome.map_or_else(Some, |outcome| {
         let memory = outcome.message.contains("memory allocation").then(|| outcome.message.clone());

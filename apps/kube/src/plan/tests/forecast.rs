@@ -108,8 +108,8 @@ fn deleted_jobs_are_remembered_and_counted_once() {
     assert_eq!(model.world.jobs[&second].name(), "second");
 }
 
-/// Checks a Job that cannot start, because every 3x2 box contains a node of the second column.
-/// Under `fcfs`, the Job behind it does not start either.
+/// Checks that a Job has no start time if every 3x2 box contains an unavailable node. Under `fcfs`,
+/// the Job behind it has none either.
 #[test]
 fn blocked_jobs_have_no_start_time() {
     for past in [0, 60] {

@@ -1,6 +1,6 @@
 //! An in-memory cluster. Changes are numbered; each replica has read each kind up to some number.
 //! Its writes to existing placements and Workloads are rejected if the object has changed since
-//! then. To open a pod, the patch tests the uid and the gate; to delete one, the uid suffices.
+//! then. A patch that opens a pod tests the uid and the gate; deleting a pod requires only its uid.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -215,7 +215,7 @@ impl Model {
         }
     }
 
-    /// Gives every pod our gate and another one.
+    /// Adds our gate and another one to every pod.
     pub(super) fn gate_all(&mut self, gate: &str) {
         for uid in self.pods(|_| true) {
             let mut pod = self.world.pods[&uid].clone();
@@ -225,7 +225,7 @@ impl Model {
         }
     }
 
-    /// Deletes a Job, and then its placement and its pods, as in the background.
+    /// Deletes a Job, and then its placement and its pods, like a background deletion.
     pub(super) fn delete_job(&mut self, uid: &Uid) {
         self.note(Change::Job(uid.clone(), None));
         let of = |one: &&Placement| one.spec.job_uid == *uid;

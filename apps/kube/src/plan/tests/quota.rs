@@ -187,7 +187,7 @@ fn jobs_with_topology_aware_scheduling_are_left_to_kueue() {
     assert!(made.actions.is_empty() && made.waiting[0].is_blocked(), "{made:?}");
     assert!(made.waiting[0].why.contains("topology-aware"), "{made:?}");
     assert_eq!(asked(json!({ "metadata": {}, "spec": {} })).actions.len(), 1);
-    // The queue enables topology-aware scheduling without an annotation: the pods have a gate.
+    // The queue, not an annotation, enables topology-aware scheduling: the pods have Kueue's gate.
     let mut model = Model::new("mesh:4x4", &json!({ "admissionCheck": "place" }));
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();
@@ -237,7 +237,7 @@ fn a_withdrawn_proposal_does_not_restart_the_quota_timeout() {
     cluster.go(0, 10);
     let second = cluster.submit("second", "2x2", 0);
     cluster.go(10, 20);
-    // A replica that has not seen the first Job's record proposes some of its nodes.
+    // A replica that has not seen the first Job's placement proposes some of the same nodes.
     let job = ObjectRef::of(&cluster.model.world.jobs[&second]);
     let placement = PlacementSpec {
         machine: "m".into(),

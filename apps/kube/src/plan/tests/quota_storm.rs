@@ -15,12 +15,12 @@ use crate::objects::{Object as _, Uid, Workload};
 const SIDE: usize = 8;
 /// The time that a Job may hold quota without a box, in seconds. A round is one second.
 const QUOTA: i64 = 30;
-/// The additional time for replicas that lag, or that lose their state when killed.
+/// The additional time allowed for replicas that lag, or that lose their state when killed.
 const LAG: i64 = 60;
 /// The maximum number of unfinished Jobs at any time.
 const WAITING: usize = 30;
-/// The number of rounds within which a Job must be added or end, and within which all Jobs must end
-/// after the last one is added.
+/// The maximum number of rounds in which no Job is added or ends, and the maximum from the last
+/// addition until all Jobs have ended.
 const PATIENCE: i64 = 2000;
 /// The disturbances, and the frequency of each per thousand rounds.
 const TROUBLES: [(&str, usize); 5] = [
@@ -38,7 +38,7 @@ struct Storm {
     draw: Draw,
     seed: u64,
     now: i64,
-    /// The number of rounds so far with the API server available, and of rounds until it returns.
+    /// Rounds so far with the API server available (`up`), and rounds until it returns (`down`).
     up: i64,
     down: usize,
     arrived: usize,

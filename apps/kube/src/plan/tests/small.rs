@@ -159,7 +159,7 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
     let placed = |model: &Model, job: &Uid| {
         model.world.placements.values().any(|one| one.spec.job_uid == *job)
     };
-    // The crowded namespace may start one Job that was already waiting, and one next to the place
+    // The crowded namespace may start one Job that was already waiting, and one next to the box
     // reserved for the other namespace; then it is the other namespace's turn.
     for (ends, placed_rows, other) in [(1, 4, false), (2, 5, false), (3, 5, false), (0, 5, true)] {
         model.end(&rows[ends]);
@@ -177,7 +177,7 @@ fn a_cordon_does_not_move_running_jobs() {
     model.cordon("n2-2", true);
     assert!(planned(&model).actions.is_empty());
     // The pod on the node is evicted. Its replacement finds no node, so the whole Job waits for
-    // another place.
+    // another box.
     let on = model.pods(|pod| pod.node() == Some("n2-2"));
     model.delete_pod(&on[0]);
     model.end_terminating();
@@ -225,7 +225,7 @@ fn a_placement_that_lacks_a_node_still_holds_its_other_nodes() {
     assert_eq!(kinds(&planned(&model)), ["withdraw", "withdraw"]);
 }
 
-/// Checks a replica whose watches for different kinds lag by different amounts.
+/// Checks that a replica deletes no valid objects if its watches lag by different amounts.
 #[test]
 fn a_lagging_replica_deletes_no_valid_objects() {
     let mut model = Model::new("torus:4x4", &json!({}));

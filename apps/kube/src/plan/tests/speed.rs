@@ -56,7 +56,7 @@ fn node(name: &str) -> Node {
     serde_json::from_value(node).unwrap()
 }
 
-/// Adds a Job and its two pods to one of twenty namespaces, with a placement and nodes if running.
+/// Adds a Job with two pods to one of twenty namespaces, and places it if `runs` is true.
 fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     let uid = format!("job{number:06}");
     let about = |name: &str, version: usize| {
@@ -123,14 +123,14 @@ fn crowd(world: &mut World, running: usize, waiting: usize) {
     }
 }
 
-/// Returns the processor time used by this thread.
+/// Returns the CPU time used by this thread.
 fn worked() -> Duration {
     let reply = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = reply.split(' ').next().and_then(|first| first.parse().ok());
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Returns the shortest processor time of several runs, and the result.
+/// Returns the shortest CPU time of several runs, and the result.
 fn best<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
     let mut runs = (0..times).map(|_| {
         let began = worked();

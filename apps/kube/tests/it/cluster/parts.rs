@@ -38,7 +38,7 @@ impl Cluster {
         output.status.success()
     }
 
-    /// Kills and restarts the controller.
+    /// Kills and restarts `kueue` or `jobset`.
     pub(crate) fn restart_controller(&self, name: &str) {
         self.kill_part(name);
         assert!(self.controller("run", name).status().unwrap().success(), "{name} did not restart");

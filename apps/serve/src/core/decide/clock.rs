@@ -36,7 +36,7 @@ impl ClockRule {
 }
 
 impl ServiceState {
-    /// Returns the initial time of the service's clock, and records when doubt about the wall clock
+    /// Returns the initial time of the service's clock. Adds a record if doubt about the wall clock
     /// begins or ends.
     pub fn begin_clock(
         &mut self,

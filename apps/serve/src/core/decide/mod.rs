@@ -76,7 +76,7 @@ struct Decider<'a> {
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// True if another end or grant follows at the same time. The queues advance after the last.
+    /// True if another end or grant follows in the batch. The queues advance after the last one.
     more: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::core::problem::Quota;
 use crate::core::{Event, Problem, Reason, Reply, epoch, reply};
 
 impl Decider<'_> {
-    /// Adds a request to its machine's queue, and starts it if it is next in turn.
+    /// Adds a request to its machine's queue. The request may start immediately.
     pub(super) fn enqueue(&mut self, admission: Admission) -> Result<Reply, Problem> {
         let board = admission.board;
         if !self.state.boards[board].has_queue() {
@@ -71,13 +71,13 @@ impl Decider<'_> {
         }
     }
 
-    /// Advances a machine's queue, unless another end or grant follows at the same time.
+    /// Advances a machine's queue, unless another end or grant follows in the batch.
     pub(super) fn schedule(&mut self, board: usize) {
         self.state.pending_queues.insert(board);
         self.advance_queues();
     }
 
-    /// Advances the pending queues, unless another end or grant follows at the same time.
+    /// Advances the pending queues, unless another end or grant follows in the batch.
     pub(super) fn advance_queues(&mut self) {
         while !self.more
             && let Some(board) = self.state.pending_queues.pop_first()

@@ -166,9 +166,9 @@ impl Renewal {
         }
     }
 
-    /// Executes a statement that renews or checks the claim. If the database cannot be reached,
-    /// only the database knows whether the claim still holds, so the claim ends only after the time
-    /// in which another server takes over.
+    /// Executes a statement that renews or checks the claim. If the database is unreachable,
+    /// the claim may still be valid, so the claim ends only after the time without a heartbeat that
+    /// lets another server take over.
     fn renew(&mut self, claim: &ServerClaim, statement: &str, epoch: i64) -> Result<(), String> {
         let began = Instant::now();
         // The connection may have been lost, so the statement is tried once more.

@@ -108,7 +108,7 @@ fn loss_of_the_end_of_a_stopped_journal_is_detected() {
     }
 }
 
-/// Replaces the magic of all frames in a file, with correct checksums.
+/// Replaces the magic of all frames in a file and recomputes their checksums.
 fn other_magic(bytes: &[u8]) -> Vec<u8> {
     let mut other = bytes.to_vec();
     for start in 0..bytes.len().saturating_sub(31) {

@@ -16,8 +16,8 @@ fn a_curve_shows_the_minimum_and_maximum_at_every_point() {
     pavior_trials::attacked("pages", "random curves, column by column", tried, failed);
 }
 
-/// Checks that a one-second job within eleven days of other jobs is drawn as a line at most two
-/// pixels wide.
+/// Checks that a one-second job in an eleven-day schedule is drawn as a narrow line within two
+/// pixels of its position.
 #[test]
 fn a_short_job_among_thousands_is_a_narrow_line() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -33,7 +33,7 @@ fn a_short_job_among_thousands_is_a_narrow_line() {
     );
     let painted: Vec<u64> = serde_json::from_value(painted).unwrap();
     let width = browser.value("window.pavior.chart.area().width").as_u64().unwrap();
-    // The current time marker is at the left edge.
+    // Skip the current time marker at the left edge.
     let painted: Vec<u64> = painted.into_iter().filter(|&x| x > 2).collect();
     let wrong = painted.iter().filter(|&&x| x.abs_diff(width / 2) > 2).count();
     let failed = usize::from(painted.is_empty()) + wrong;

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{check_accessibility, scheduled};
 use crate::server::{Server, fresh};
 
-/// Starts a torus with tenants, a waiting request and a refused request.
+/// Starts a server for a torus with tenants, a waiting request and a refused request.
 fn busy() -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = "torus:4x4x4".into();

@@ -58,7 +58,7 @@ fn the_url_restores_the_view() {
     browser.open(address.as_str().unwrap());
     browser.until("window.pavior?.page.machine && !window.pavior.page.live");
     browser.until(&format!("{SEEN} === {seen}"));
-    // Set another URL for the same page, as if it were pasted.
+    // Simulate pasting another URL of the same page.
     browser.value("location.hash = 'view=2d&plane=z3&by=age&sort=job&list=waiting'");
     browser.until("window.pavior.page.live && !window.pavior.stage.isDeep");
     browser.until("document.getElementById('plane').value === '3'");

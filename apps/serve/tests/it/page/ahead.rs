@@ -12,7 +12,7 @@ fn lease(shape: [u16; 3], job: &str) -> Value {
     json!({ "shape": shape, "job": job, "estimate_s": 9000, "wait": true })
 }
 
-/// Starts a torus with two jobs, a reservation, and two waiting requests.
+/// Starts a server for a torus with two jobs, a reservation, and two waiting requests.
 fn planned() -> (Server, Client) {
     let (server, _) = fresh(|setup| {
         setup.machine = "torus:4x4x2".into();

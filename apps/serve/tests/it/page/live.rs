@@ -76,7 +76,7 @@ fn moves_are_drawn(browser: &mut Browser) {
     browser.shows("answer", "job first from");
     browser.shows("answer", "job <b>second</b> from");
     assert_eq!(browser.value("window.pavior.page.moves.length"), 2);
-    // The moves and the red box are for the same place.
+    // The answer names the box that is marked in red.
     let red = "(() => { const [{ part }] = window.pavior.page.marks;
       return `${part.sides.join('x')} at ${part.base.join(',')}`; })()";
     let red = browser.value(red);

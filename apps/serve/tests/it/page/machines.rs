@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::server::{Server, fresh};
 
-/// Starts a mesh and a torus with 64 nodes and some jobs each, and an empty row of 16 nodes.
+/// Serves a mesh and a torus with 64 nodes and some jobs each, and an empty row of 16 nodes.
 fn three_machines() -> Server {
     let (server, _) = fresh(|setup| {
         setup.scheduler = Some("fcfs".into());
@@ -83,7 +83,7 @@ fn a_question_is_about_the_displayed_machine() {
     browser.picture("machines-400");
 }
 
-/// Switches machines more often than a browser has connections.
+/// Switches machines so often that open watches would use up the browser's connections.
 #[test]
 fn switching_machines_leaves_no_watch_open() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

@@ -30,7 +30,7 @@ fn check_other_fields(comments: &[Vec<u8>]) -> TestCaseResult {
     let mut bytes = Vec::new();
     let mut expected = Vec::new();
     for (name, comment) in NAMES.iter().zip(comments) {
-        // Slurm prints bytes, which need not be text.
+        // Slurm prints raw bytes, which may be invalid UTF-8.
         let empty = line(&waiting(&[('i', name)]), "");
         let (before, behind) = empty.split_at(empty.len() - MARK.len() - 1);
         bytes.extend([before.as_bytes(), comment, behind.as_bytes()].concat());
@@ -43,7 +43,7 @@ fn check_other_fields(comments: &[Vec<u8>]) -> TestCaseResult {
     Ok(())
 }
 
-/// Checks that output with one corrupted mark is rejected or contains no other job.
+/// Checks that no job other than the original one is parsed from corrupted output.
 fn check_corrupted(noise: &[u8], at: usize) -> TestCaseResult {
     let noise = String::from_utf8_lossy(noise).into_owned();
     let whole = line(&waiting(&[]), &noise);
@@ -57,7 +57,7 @@ fn check_corrupted(noise: &[u8], at: usize) -> TestCaseResult {
     Ok(())
 }
 
-/// Tests a property with many values, and reports the result of the attack.
+/// Tests a property with many random values, and reports the result of the attack.
 fn run_attack<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> TestCaseResult) {
     let tried = size(1000, 1000, 100_000);
     let config = Config { failure_persistence: None, ..Config::with_cases(tried as u32) };

@@ -119,7 +119,7 @@ fn a_malformed_record_does_not_affect_other_records() {
         assert!(found.fault.contains(fault), "{field}: {}", found.fault);
         assert_eq!(jobs.len(), 2, "{field}");
         assert_eq!(found.job.is_some(), letter != 'i', "the job is known by its identifier");
-        // Even so, the record's nodes are known.
+        // The record's nodes are known even if another field is malformed.
         assert_eq!(found.nodes.len(), if letter == 'n' { 0 } else { 2 }, "{field}");
     }
 }
@@ -143,7 +143,7 @@ fn text_between_records_is_reported() {
     let good = line(&waiting(&[]), "shape=2x2");
     let (jobs, unreadable) = parse(&format!("noise\n{good}noise\n{good}"));
     assert_eq!((jobs.len(), unreadable.len()), (2, 2));
-    // Without the mark, there is no record at all.
+    // Without the mark, no record is found.
     let (jobs, unreadable) = parse("7|R|None|1|1|n0||1|1:00|1|(null)|\n8|R|x\n");
     assert_eq!((jobs.len(), unreadable.len()), (0, 1));
 }
@@ -188,7 +188,7 @@ fn recorded_output_is_parsed() {
     }
 }
 
-/// Checks the ends of recorded jobs. Job 1 has a time limit of 300 s, job 2 has none, job 3 is
+/// Checks the recorded jobs' end times. Job 1 has a time limit of 300 s, job 2 has none, job 3 is
 /// suspended, and job 4 was suspended for three or four seconds.
 fn check_ends(jobs: &[SlurmJob]) {
     let job = |name: &str| jobs.iter().find(|job| job.name.to_string() == name).unwrap();

@@ -13,7 +13,7 @@ use crate::{Config, SlurmError};
 /// between requests for an array throttle that `squeue` does not print.
 const CHECK_INTERVAL_S: u64 = 30;
 
-/// Limits that are remembered between cycles.
+/// A reader of limits that caches them between cycles.
 #[derive(Default)]
 pub(crate) struct Reader {
     /// The time at which association limits were last requested, if ever.

@@ -33,7 +33,7 @@ impl Throttles {
         Throttles { first, ..Throttles::default() }
     }
 
-    /// Updates and returns the throttles of arrays, some of which `squeue` has listed.
+    /// Updates and returns the throttles of `arrays`. `listed` contains those that `squeue` prints.
     ///
     /// # Errors
     /// Returns an error if `request` fails.
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the arrays that an update requests. None of the arrays has a throttle.
+    /// Updates the throttles of arrays that `squeue` does not list. Returns the requested arrays.
     fn requests(throttles: &mut Throttles, arrays: Range<u32>, now: u64) -> Vec<u32> {
         let mut requests = Vec::new();
         let request = |array| {
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn every_array_is_requested_before_any_is_requested_again() {
         let mut throttles = Throttles::default();
-        // The answers for the first arrays expire before the last arrays have been requested.
+        // The first responses expire before the throttles of the last arrays have been requested.
         let all = (0..63).flat_map(|cycle| requests(&mut throttles, 0..504, 100 + cycle / 2));
         assert_eq!(all.collect::<Vec<_>>(), (0..504).collect::<Vec<_>>());
     }

@@ -41,7 +41,7 @@ fn ledger_of(case: &Value) -> Ledger {
     ledger
 }
 
-/// Explains why a case's request is waiting, in the table's words.
+/// Explains why a case's request is waiting, in the table's format.
 fn answer(config: &Config, case: &Value) -> Vec<String> {
     let ledger = ledger_of(case);
     let site = Site { is_fifo: true, ..Site::default() };

@@ -1,8 +1,8 @@
-//! Tests that nodes become free when Slurm expects a job to end, and once they are powered off.
+//! Tests for when nodes are expected to become free, after a job ends or Slurm powers them off.
 
 use super::*;
 
-/// Checks that a job that was suspended for 500 s ends 500 s after its time limit.
+/// Checks that a job that was suspended for 500 s is expected to end 500 s after its time limit.
 #[test]
 fn a_resumed_job_ends_at_the_time_that_slurm_reports() {
     let with_end = |end: Option<u64>| {
@@ -26,7 +26,7 @@ fn a_resumed_job_ends_at_the_time_that_slurm_reports() {
     assert!(with_end(None).0.is_empty());
 }
 
-/// Checks that an ending job's nodes are expected to be free soon, regardless of its time limit.
+/// Checks that a completing job is expected to release its nodes soon, despite its time limit.
 #[test]
 fn an_ending_job_releases_its_nodes_soon() {
     let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &[0, 1, 2, 3], 6000) };
@@ -41,8 +41,8 @@ fn an_ending_job_releases_its_nodes_soon() {
     );
 }
 
-/// Checks, for every set of nodes that an ending job may still hold, that longer jobs do not
-/// overtake the job that needs these nodes.
+/// Checks that longer jobs do not overtake a job that needs the nodes of a completing job,
+/// whichever nodes those are.
 #[test]
 fn no_job_overtakes_one_that_needs_the_nodes_of_an_ending_job() {
     for held in 1..255_u32 {
@@ -55,8 +55,8 @@ fn no_job_overtakes_one_that_needs_the_nodes_of_an_ending_job() {
     }
 }
 
-/// Checks that nodes that Slurm is powering off are kept for the first job, but not used until they
-/// are off.
+/// Checks that nodes that Slurm is powering off are reserved for the first job, but not used until
+/// they are off.
 #[test]
 fn nodes_being_powered_off_are_kept_for_the_first_job() {
     let mut state = ledger(vec![shaped("1", "4x2", 8, 9), shaped("2", "2x1", 2, 5)]);

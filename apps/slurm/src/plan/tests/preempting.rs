@@ -1,4 +1,4 @@
-//! Tests for opening gates on nodes that are still held by jobs that Slurm can preempt.
+//! Tests for opening gates on nodes that are still in use by jobs that Slurm can preempt.
 
 use super::*;
 use crate::ledger::qos::Qos;

@@ -13,7 +13,7 @@ fn why(ledger: &Ledger, order: &str) -> String {
     explain_job(world, Rules { site: &site, usage: &usage }, job_name("2")).unwrap()
 }
 
-/// Checks the answers for a job with a reservation and for a job queued behind another one.
+/// Checks the answers for the first job in the queue and for a job queued behind another one.
 #[test]
 fn an_explanation_has_one_time_and_one_place() {
     let held: Vec<u32> = (0..8).collect();
@@ -36,7 +36,7 @@ fn the_box_of_a_job_that_fits_is_shown() {
     assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
 }
 
-/// Checks a 3x2 job that needs the unavailable node n1, and a job queued behind it in strict order.
+/// Checks that a job that needs an unavailable node and a job behind it have no planned start.
 #[test]
 fn a_job_that_cannot_start_has_no_planned_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);

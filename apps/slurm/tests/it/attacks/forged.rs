@@ -158,12 +158,12 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let mut failed = 0;
     let attacks = [
         "shape=2x2 a\nb".to_string(),
-        // This record is for a job that just started on the wrong nodes, which would be requeued.
+        // This record claims that the job just started on the wrong nodes. It would be requeued.
         format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
-        // This record is for a job with an open gate on nodes that do not form a box. Its gate
-        // would be closed, and the job released.
+        // This record claims that the job's gate is open on nodes that do not form a box. The
+        // daemon would close the gate and release the job.
         format!("x\n{held}|PD|None|1|4||n[00-02]|N/A|1:00|1|(null)|shape=2x2"),
-        // These records are for a job without a gate and a job with a closed gate.
+        // These records claim that the job has no gate or a closed one.
         format!("x\n{held}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2"),
         format!("x\n{held}|PD|Licenses|9|4|||N/A|1:00|1|pavior:1|shape=2x2"),
         format!("x\n{victim}|CG|None|1|3|||{now}|1:00|1|(null)|"),
@@ -202,7 +202,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
 
-/// Checks that a running job keeps its nodes if its comment claims that it is ending.
+/// Checks that a running job keeps its nodes if its comment claims that it is completing.
 fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     let tried = pavior_trials::size(1, 1, 8);
     let mut failed = 0;

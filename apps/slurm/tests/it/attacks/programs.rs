@@ -83,13 +83,13 @@ impl Programs {
         }
     }
 
-    /// Runs a dry run of one cycle. Returns the log, and true if it succeeded.
+    /// Performs a dry run of one cycle. Returns the log, and true on success.
     fn try_cycle(&self) -> (String, bool) {
         let output = self.run(&["--dry-run"]);
         (String::from_utf8(output.stderr).unwrap(), output.status.success())
     }
 
-    /// Runs a dry run, which must succeed, and returns the log.
+    /// Performs a dry run of one cycle, which must succeed, and returns the log.
     fn cycle(&self) -> String {
         let (log, done) = self.try_cycle();
         assert!(done, "{log}");

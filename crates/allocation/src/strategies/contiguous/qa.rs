@@ -112,8 +112,8 @@ impl BoxRule for QuickAllocation {
 mod tests {
     use super::*;
 
-    /// Enters two busy nodes from right to left on a row of four. The right one is ignored because
-    /// of a gap, which the left one then closes, so base 1 is offered even though it is covered.
+    /// Adds two busy nodes in a row of four, the right one first. It is ignored because of the gap
+    /// before it. The left one then closes the gap, so base 1 is offered although it is covered.
     #[test]
     fn unsorted_coverages_offer_a_covered_base() {
         let grid = Grid::mesh(&[4, 1]).unwrap();

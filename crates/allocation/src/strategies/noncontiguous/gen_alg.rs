@@ -83,7 +83,7 @@ struct GenAlg {
     grid: Grid,
     crossings: bool,
     offsets: Arc<Offsets>,
-    /// Scratch space for the free nodes at one distance, each with its offset.
+    /// Scratch space for the free nodes at one distance, with their offsets.
     ring: Vec<(NodeId, [i32; 3])>,
     /// Scratch space for the nodes nearest to the last center.
     chosen: Vec<NodeId>,
@@ -97,7 +97,7 @@ struct GenAlg {
 }
 
 /// The offsets of the nodes at each distance from a center. On an axis that wraps, offsets follow
-/// the shorter direction; if both are equally long, they point up.
+/// the shorter direction; if both directions are equally long, offsets are positive.
 struct Offsets {
     /// The offsets, by distance. Offsets at the same distance are in row-major order.
     rings: Vec<Vec<[i32; 3]>>,

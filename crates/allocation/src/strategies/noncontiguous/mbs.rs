@@ -59,7 +59,7 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Orders a job's pieces, which must be sorted from largest to smallest, as the options specify.
+/// Orders a job's pieces as the options specify. The input must be sorted from largest to smallest.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }

@@ -198,8 +198,8 @@ struct Tpu {
     bases: BaseSet,
     /// Scratch space for the shapes to try, in order, measured in cubes.
     shapes: Vec<Sides>,
-    /// The number of cubes, and boxes inside cubes, tested so far, and the number of chips updated
-    /// for grants and releases.
+    /// The number of cubes and of boxes inside cubes tested so far, and the number of chips updated
+    /// by grants and releases.
     work: Work,
 }
 

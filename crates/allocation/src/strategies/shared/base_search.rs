@@ -126,7 +126,7 @@ impl BaseSearch {
         }
     }
 
-    /// Records that nodes that were granted together are free again.
+    /// Records the release of nodes that were granted together.
     pub(crate) fn released(&mut self, placement: &Placement) {
         if let BaseSearch::Engine(search) = self {
             placement.parts().iter().for_each(|part| search.give(part));

@@ -70,7 +70,7 @@ fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
 pub(crate) enum Packing {
     /// The first free nodes.
     Sorted,
-    /// The nodes with the smallest distance from first to last. Ties go to the first such nodes.
+    /// The window of free nodes with the smallest span. Ties go to the first window.
     MinSpan,
     /// The first nodes in the shortest run of consecutive free nodes that is long enough. Ties go
     /// to the first run. The same as `MinSpan` if no run is long enough.

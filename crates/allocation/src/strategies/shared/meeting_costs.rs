@@ -51,7 +51,7 @@ impl MeetingCosts {
         self.cells.resize(self.grid.nodes() as usize, 0);
     }
 
-    /// Adds, at each base in a set, a place with the given cost and the set's shape.
+    /// Adds a place with the set's shape and the given cost at each base in a set.
     pub(crate) fn add(&mut self, places: &BaseSet, cost: i64) {
         let mut stride = 1;
         for axis in 0..3 {

@@ -4,8 +4,8 @@
 //!   busy in [x0,x1) x [y0,y1) = s[x1,y1] - s[x0,y1] - s[x1,y0] + s[x0,y0]
 //! ```
 //!
-//! Along an axis that wraps, the table is doubled, so that a box that crosses the end is a single
-//! box in the table.
+//! Along an axis that wraps, the table is doubled, so a box that crosses the end is a single box in
+//! the table.
 //!
 //! Cost: O(N) to load a state, up to 8 N on tori; O(1) per box.
 

@@ -20,7 +20,7 @@ pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
         request: &Request,
     ) -> Option<Placement>;
 
-    /// Returns the rule's own work, not including what the search counts.
+    /// Returns the rule's own work, excluding the work that the search counts.
     fn work(&self) -> Work {
         Work::default()
     }

@@ -1,10 +1,10 @@
 //! Upper bounds on the number of disjoint boxes, based on nodes that every box must contain.
 //!
-//! The bounds use a lattice: on each axis, every m-th node is taken, so that adjacent lattice nodes
-//! are never more than m apart. At any position, a box with side s along that axis contains at
-//! least ⌊s / m⌋ of them. A box thus contains at least k lattice nodes, where k is the product over
-//! the axes. If the places together cover n lattice nodes, at most ⌊n / k⌋ places are disjoint.
-//! This holds for each offset of the lattice, and the smallest bound is used.
+//! The bounds use a lattice: on each axis, every m-th node is taken, so adjacent lattice nodes are
+//! never more than m apart. A box with side s on that axis always contains at least ⌊s / m⌋ of
+//! them. A box thus contains at least k lattice nodes, where k is the product over the axes. If the
+//! boxes together cover n lattice nodes, at most ⌊n / k⌋ boxes are disjoint. This holds for each
+//! offset of the lattice, and the smallest bound is used.
 //!
 //! With m = 1, the bound is the number of covered nodes divided by the volume of a box. If the
 //! spacing equals the sides of the box, each box contains one lattice node. For a cube of side s,
@@ -12,8 +12,8 @@
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides};
 
-/// Returns the nodes that the places cover, in ascending order. Takes O(P V) time for P places with
-/// V nodes each.
+/// Returns the nodes that the boxes cover, in ascending order. Takes O(P V) time for P boxes with V
+/// nodes each.
 pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
     let mut bits = vec![0u64; grid.nodes().div_ceil(64) as usize];
     for node in places.iter().flat_map(|place| place.nodes(grid)) {

@@ -1,13 +1,13 @@
-//! The overlaps between places, stored as rows of bits.
+//! The overlaps between placements, stored as rows of bits.
 //!
-//! Two boxes overlap if they overlap on every axis. On a given axis, the set of places that overlap
-//! a box depends only on the box's base and side on that axis. Each row is therefore the AND of
-//! three rows, each shared by many places.
+//! Two boxes overlap if they overlap on every axis. On a given axis, the set of placements that
+//! overlap a box depends only on the box's base and side on that axis. Each row is therefore the
+//! AND of three rows, each shared by many placements.
 
 use pavior_mesh::{Cuboid, Grid};
 use rustc_hash::FxHashMap;
 
-/// The overlap graph. No place conflicts with itself.
+/// The overlap graph. No placement conflicts with itself.
 pub(super) struct Conflicts {
     count: usize,
     words: usize,
@@ -15,8 +15,8 @@ pub(super) struct Conflicts {
 }
 
 impl Conflicts {
-    /// Computes the conflicts between places on the grid. Takes O(P^2 / 64 + P (sides of the grid))
-    /// time for P places.
+    /// Computes the conflicts between placements on the grid. Takes O(P^2 / 64 + P (sides of the
+    /// grid)) time for P placements.
     pub(super) fn of(grid: &Grid, places: &[Cuboid]) -> Conflicts {
         let (count, words) = (places.len(), places.len().div_ceil(64));
         let mut axes: [FxHashMap<(u16, u16), Vec<u64>>; 3] = Default::default();
@@ -40,12 +40,12 @@ impl Conflicts {
         self.count
     }
 
-    /// Returns the places that overlap the given place.
+    /// Returns the placements that overlap the given one.
     pub(super) fn of_place(&self, place: usize) -> &[u64] {
         &self.rows[place * self.words..][..self.words]
     }
 
-    /// Returns the conflicts among the given places, numbering the places in the given order.
+    /// Returns the conflicts among the given placements, which are renumbered in the given order.
     pub(super) fn among(&self, places: &[usize]) -> Conflicts {
         let (count, words) = (places.len(), places.len().div_ceil(64));
         let mut rows = vec![0; count * words];
@@ -59,7 +59,7 @@ impl Conflicts {
     }
 }
 
-/// Returns the places that overlap a run of nodes along an axis.
+/// Returns the placements that overlap a run of nodes along an axis.
 fn meeting(grid: &Grid, axis: usize, (base, side): (u16, u16), places: &[Cuboid]) -> Vec<u64> {
     let mut row = vec![0; places.len().div_ceil(64)];
     let n = u32::from(grid.side(axis));

@@ -1,30 +1,30 @@
-//! A branch-and-bound search for the largest set of places without conflicts.
+//! A branch-and-bound search for the largest set of disjoint placements.
 //!
-//! - **Dominance**: if u overlaps both v and every place that overlaps v, then u can be dropped,
-//!   because v can replace u in any set. At the edges of free areas, this rule decides most places.
+//! - **Dominance**: if u overlaps v and every placement that overlaps v, then u can be dropped, as
+//!   v can replace u in any set. At the edges of free areas, this rule decides most cases.
 //! - **Components** are searched separately.
-//! - **Bound**: at most one place is chosen from any group of places that all overlap each other.
-//!   If such groups (cliques) cover the graph, their number therefore bounds the size of the set.
-//! - **Branches**: the largest set contains either the place with the fewest conflicts or a place
-//!   that overlaps it.
+//! - **Bound**: at most one placement is chosen from any clique (placements that all overlap each
+//!   other). The number of cliques that cover the graph thus bounds the size of the set.
+//! - **Branches**: the largest set contains either the placement with the fewest conflicts or a
+//!   placement that overlaps it.
 //!
-//! Invariant: no open place overlaps a chosen place.
+//! Invariant: no open placement overlaps a chosen one.
 
 use super::conflicts::Conflicts;
 use crate::plans::plan::Budget;
 
-/// A set of places, with one bit per place.
+/// A set of placements, with one bit per placement.
 type Set = Vec<u64>;
 
 pub(super) struct Chosen {
-    /// Places that do not overlap.
+    /// Placements that do not overlap.
     pub(super) chosen: Vec<usize>,
-    /// An upper bound on the number of places that do not overlap.
+    /// An upper bound on the number of placements that do not overlap.
     pub(super) bound: u32,
 }
 
-/// Finds a maximum set of places without conflicts. If the budget runs out, returns a good set and
-/// a bound.
+/// Finds a maximum set of disjoint placements. If the budget runs out, returns a good set and a
+/// bound.
 pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chosen {
     let mut open = vec![0; conflicts.count().div_ceil(64)];
     for place in 0..conflicts.count() {
@@ -44,7 +44,7 @@ pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chose
     Chosen { chosen, bound }
 }
 
-/// Finds a maximum set in one component, where all places are open.
+/// Finds a maximum set in one component, where all placements are open.
 fn component(conflicts: &Conflicts, budget: &mut Budget) -> (Vec<usize>, u32) {
     let mut open = vec![0; conflicts.count().div_ceil(64)];
     (0..conflicts.count()).for_each(|place| open[place / 64] |= 1 << (place % 64));
@@ -62,8 +62,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds the largest set of open places if it is larger than `beaten`. Otherwise, may return
-    /// any set.
+    /// Finds the largest set of open placements if it is larger than `beaten`. Otherwise, may
+    /// return any set.
     fn largest(&mut self, mut open: Set, beaten: usize) -> Vec<usize> {
         let mut chosen = self.reduce(&mut open);
         if is_empty(&open) {
@@ -112,7 +112,7 @@ impl Search<'_> {
         best
     }
 
-    /// Drops dominated places, and chooses places that have no conflicts left.
+    /// Drops dominated placements, and chooses those that have no conflicts left.
     fn reduce(&mut self, open: &mut Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         let mut again = true;
@@ -169,8 +169,8 @@ impl Search<'_> {
         parts
     }
 
-    /// Returns the number of cliques in a cover of the open places. Each clique is grown from the
-    /// first remaining place.
+    /// Returns the number of cliques in a cover of the open placements. Each clique is grown from
+    /// the first remaining placement.
     fn cover(&mut self, open: &[u64]) -> usize {
         let mut left = open.to_vec();
         let mut cliques = 0;
@@ -187,7 +187,7 @@ impl Search<'_> {
         cliques
     }
 
-    /// Returns the open place with the fewest conflicts. Ties go to the first one.
+    /// Returns the open placement with the fewest conflicts. Ties go to the first one.
     fn fewest_conflicts(&mut self, open: &[u64]) -> usize {
         let count = |&place: &usize| {
             let near = open.iter().zip(self.conflicts.of_place(place));
@@ -197,7 +197,7 @@ impl Search<'_> {
         ones(open).min_by_key(count).expect("a component has a place")
     }
 
-    /// Repeatedly chooses the place with the fewest conflicts.
+    /// Repeatedly chooses the placement with the fewest conflicts.
     fn one_by_one(&mut self, mut open: Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         while !is_empty(&open) {

@@ -3,14 +3,14 @@
 use pavior_mesh::{Cuboid, Occupancy, Sides};
 use rustc_hash::FxHashMap;
 
-/// Takes the places in order, skipping any that are no longer free.
+/// Takes the placements in order, skipping any that are no longer free.
 pub(super) fn in_turn(free: &Occupancy, places: impl Iterator<Item = Cuboid>) -> Vec<Cuboid> {
     let mut left = free.clone();
     places.filter(|place| left.take(place).is_ok()).collect()
 }
 
-/// Returns the largest of several packings: one with all places in order and, for each orientation,
-/// one that starts with the places in that orientation's most frequent alignment.
+/// Returns the largest of several packings: one with all placements in order and, for each
+/// orientation, one that starts with the placements in that orientation's most frequent alignment.
 pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> Vec<Cuboid> {
     let mut best = in_turn(free, places.iter().copied());
     for &sides in sides {

@@ -1,15 +1,15 @@
 //! Slots: the number of disjoint free boxes of a shape.
 //!
-//! 1. [`slots`] lists all free places of the shape, in each orientation.
-//! 2. [`bound`] computes an upper bound on the number of disjoint places, based on nodes that every
-//!    place must contain.
-//! 3. [`greedy`] packs mutually aligned places, and then any other places that still fit. On empty
+//! 1. [`slots`] lists all free placements of the shape, in each orientation.
+//! 2. [`bound`] computes an upper bound on the number of disjoint placements, based on nodes that
+//!    every placement must contain.
+//! 3. [`greedy`] packs mutually aligned placements, and then any others that still fit. On empty
 //!    machines, and on most nearly empty ones, this packing reaches the bound.
-//! 4. If it does not, a graph of [`conflicts`] links overlapping places. [`disjoint`] finds the
+//! 4. If it does not, a graph of [`conflicts`] links overlapping placements. [`disjoint`] finds the
 //!    largest set without conflicts, component by component, within a budget.
 //!
-//! Steps 1 to 3 take O(N + P V / 64) for N nodes and P places with V nodes each. Step 4 takes O(P^2
-//! / 64) plus the search, which is exponential in the worst case. The problem is NP-hard (Fowler,
+//! Steps 1 to 3 take O(N + P V / 64) for N nodes and P placements of V nodes. Step 4 takes O(P^2 /
+//! 64) plus the search, which is exponential in the worst case. The problem is NP-hard (Fowler,
 //! Paterson & Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
 
 mod after;
@@ -33,7 +33,7 @@ use conflicts::Conflicts;
 use disjoint::most_disjoint;
 use greedy::{aligned, in_turn};
 
-/// The maximum number of places to list. If there are more, the result is a greedy packing.
+/// The maximum number of placements to list. If there are more, the result is a greedy packing.
 const LISTED: usize = 8_192;
 
 /// Disjoint free boxes of a shape, and a bound on their number.

@@ -37,7 +37,7 @@ struct Cut {
 }
 
 impl Cuts {
-    /// Computes the cuts through a grid, given each rank's place.
+    /// Computes the cuts through a grid, given each rank's position.
     pub(super) fn of(mut places: Vec<(Coordinates, u32)>) -> Cuts {
         let mut cuts = Vec::with_capacity(places.len());
         cut(&mut places, &mut cuts);

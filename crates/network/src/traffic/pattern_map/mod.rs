@@ -57,8 +57,8 @@ impl PatternMap {
         Some(PatternMap { exchanges, orders, cuts: Cuts::of(ranks) })
     }
 
-    /// Returns the best map found. `lists` contains at least one list of the job's nodes, with one
-    /// node per rank, in different orders. The bisections use only the first list.
+    /// Returns the best map found. `lists` contains the job's nodes, one per rank, in one or more
+    /// different orders. The bisections use only the first list.
     pub(super) fn lay(
         &self,
         grid: &Grid,
@@ -116,7 +116,7 @@ impl PatternMap {
     }
 }
 
-/// Returns each rank and its place on the logical grid.
+/// Returns each rank and its position on the logical grid.
 fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
     let [w, d, _] = shape.sides.map(u32::from);
     let place = |rank: u32| [rank % w, rank / w % d, rank / (w * d)].map(|at| at as u16);

@@ -37,7 +37,7 @@ impl Flit {
         }
     }
 
-    /// Moves flits until no more can move. A flit that crosses a channel may vacate a place in a
+    /// Moves flits until no more can move. A flit that crosses a channel may free a slot in a
     /// buffer, or a whole channel, that another flit can use in the same cycle.
     fn settle(&mut self) {
         let mut work = std::mem::take(&mut self.active);

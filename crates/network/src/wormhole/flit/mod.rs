@@ -7,7 +7,7 @@
 //! ```
 //!
 //! This is the first cycle in which the flit has arrived, the channel is clear, and the buffer
-//! after it has room. A buffer place vacated during a cycle can be filled in the same cycle. A
+//! after it has room. A buffer slot vacated during a cycle can be filled in the same cycle. A
 //! header crosses a channel when the channel is granted to it.
 //!
 //! This engine supports two settings that [`Worm`](crate::Worm) does not: releasing channels once
@@ -15,12 +15,12 @@
 //! link's bandwidth ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
 //! With shared virtual channels, everything depends on the state at the start of the cycle, so a
-//! place or channel that is vacated becomes free in the next cycle. Otherwise, the choice between
+//! slot or channel that is vacated becomes free in the next cycle. Otherwise, the choice between
 //! two virtual channels would depend on the order in which links are processed.
 //!
-//! Only channels whose state may have changed are processed, so blocked worms cost nothing. A
-//! crossing lists its channel and the following one for the next cycle, and retries the preceding
-//! one immediately. Cost: O(1) per flit and channel. Memory: O(path lengths in flight).
+//! Only channels whose state may have changed are processed, so blocked worms cost nothing. After a
+//! crossing, that channel and the following one are listed for the next cycle, and the preceding
+//! one is retried immediately. Cost: O(1) per flit and channel. Memory: O(path lengths in flight).
 
 mod cycle;
 mod packet;
@@ -42,7 +42,7 @@ use packet::{NONE, Packet, Port};
 pub struct Flit {
     channels: Channels,
     settings: Settings,
-    /// The number of cycles from a header's crossing to the header's next request: t_s + 1.
+    /// The number of cycles from a header's crossing to its next request: t_s + 1.
     pace: u64,
     now: u64,
     ports: Vec<Port>,

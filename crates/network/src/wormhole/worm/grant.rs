@@ -42,14 +42,14 @@ struct Closing<'w> {
 pub(super) struct Left {
     /// Channels with waiting messages, and the later cycles in which they become free.
     free: Vec<(u32, u64)>,
-    /// The place of each header that was granted an ejection channel, and that channel.
+    /// The slab slot of each header that was granted an ejection channel, and that channel.
     drain: Vec<(u32, u32)>,
-    /// The place of each header to insert into a nonempty queue, and the queue's channel.
+    /// The slab slot of each header to insert into a nonempty queue, and the queue's channel.
     queue: Vec<(u32, u32)>,
     special: Vec<Special>,
 }
 
-/// A special header, given by its place, the channel granted to it, and the cycle of its request.
+/// A special header, given by its slab slot, its granted channel, and the cycle of its request.
 #[derive(Debug)]
 struct Special {
     place: u32,
@@ -163,7 +163,7 @@ fn grant_all(
         'granted: {
             let state = &mut states[channel as usize];
             let place = state.head;
-            // NONE is not a valid place, so an empty queue ends here.
+            // NONE is not a valid slab slot, so an empty queue ends here.
             let Some(header) = headers.get_mut(place as usize) else { break 'granted };
             let requested = header.requested;
             if requested > now {
@@ -267,8 +267,8 @@ fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
 }
 
 impl Closing<'_> {
-    /// Completes the grant of a channel to a special header. Returns true if its message enters the
-    /// network as a result and is followed.
+    /// Completes the grant of a channel to a special header. Returns true if the message is
+    /// followed and enters the network with this grant.
     #[inline(never)]
     fn grant_special(&mut self, special: &Special) -> bool {
         let header = &mut self.headers[special.place as usize];

@@ -160,7 +160,7 @@ impl Worm {
         self.clock.join(past);
     }
 
-    /// Enters cycle `now`: admits announced messages and reports deliveries.
+    /// Opens cycle `now`. Admits announced messages and reports deliveries.
     #[inline]
     fn open_cycle(&mut self, events: &mut NetworkEvents) {
         let now = self.clock.now;

@@ -107,7 +107,7 @@ const NO_MESSAGE: Message = Message {
     tag: Tag { owner: 0, rank: 0, sequence: 0 },
 };
 
-/// All messages in flight, indexed by place.
+/// All messages in flight, indexed by slot.
 #[derive(Debug, Default)]
 pub(super) struct Slab {
     pub(super) headers: Vec<Header>,
@@ -118,7 +118,7 @@ pub(super) struct Slab {
     /// The value of t_s + 1. `buffer` is the value of B.
     pace: u64,
     buffer: u32,
-    /// The length of the last message, or 0 if there was none. `of_length` is the header for
+    /// The length of the last message, or 0 before the first one. `of_length` is the header for
     /// messages of that length, cached because most messages have the same length.
     flits: u32,
     of_length: Header,
@@ -135,7 +135,7 @@ impl Slab {
         self.headers.len() - self.free.len()
     }
 
-    /// Returns the places that are in use.
+    /// Returns the slots in use.
     pub(super) fn live(&self) -> Vec<u32> {
         let mut live = vec![true; self.headers.len()];
         self.free.iter().for_each(|&place| live[place as usize] = false);

@@ -21,7 +21,7 @@ pub(super) struct Slot {
     /// Channels that might be granted, because they were requested or because they became free
     /// while a message was waiting.
     pub(super) checks: Vec<u32>,
-    /// Messages that are delivered.
+    /// Messages delivered in this cycle.
     pub(super) deliveries: Vec<u32>,
 }
 
@@ -166,7 +166,7 @@ impl Wheel {
         })
     }
 
-    /// Moves far events in cycle `now` into its slot.
+    /// Moves the far events for cycle `now` into that cycle's slot.
     #[inline(never)]
     fn bring_far_events(&mut self, now: u64) {
         while let Some(&Reverse((at, what, subject))) = self.far.peek() {
@@ -178,7 +178,7 @@ impl Wheel {
         }
     }
 
-    /// Moves far events in a cycle into its slot. Returns the deliveries in that cycle.
+    /// Moves a cycle's far events into its slot. Returns the cycle's deliveries.
     #[inline]
     pub(super) fn deliveries(&mut self, now: u64) -> &mut Vec<u32> {
         if !self.far.is_empty() {

@@ -55,7 +55,7 @@ pub(super) trait Timeline: Send + Sync {
     /// if there are too many boxes, or if other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
-    /// Returns the nodes of a running job. Failed nodes cannot be taken.
+    /// Returns the nodes of a running job without the failed ones, which cannot be taken.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
     /// See [`Profile::close`].

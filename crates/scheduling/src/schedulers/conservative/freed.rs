@@ -1,5 +1,5 @@
-//! Freed nodes, each with the interval for which it was freed. A job with monotone answers that was
-//! refused before can fit now only if it uses one of these nodes for part of its run.
+//! Freed nodes, and the intervals for which they were freed. A previously refused job with monotone
+//! answers can fit now only if it uses one of these nodes for part of its run.
 //!
 //! Until a freed slot is dropped, it records the jobs that were refused near it. Any job at least
 //! as large and as long is refused there too: if it could use a node in the slot, so could the
@@ -162,8 +162,8 @@ impl<'a> FreedSlots<'a, Placement> {
         !live.is_empty()
     }
 
-    /// Returns true if a box with one of these sides is free throughout an interval, given that no
-    /// such box was free before, so that any such box must contain a freed node.
+    /// Returns true if a box with one of these sides is free throughout an interval. Assumes that
+    /// none was free before the slots were freed, so a free box must contain a freed node.
     ///
     /// First searches for half of the boxes' common part, and then for all of it. Usually neither
     /// is free, and the smaller the box that is missing, the more other jobs are refused as well.
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_job_can_begin_where_it_runs_while_something_is_freed() {
         let slots = [stretch(20, 30), stretch(10, 15), stretch(1, 2), stretch(12, 14)];
-        // A job of length 3 that begins at 8 still runs at 10; one of length 7 from 14 runs at 20.
+        // A job from 8 to 11 overlaps the slot at 10; one from 14 to 21 overlaps the slot at 20.
         let begins = |first: usize, estimate| {
             let near = slots[first..].iter().map(|slot| begins_near(*slot, Time(estimate)));
             disjoint(near.collect()).collect::<Vec<_>>()
@@ -296,7 +296,7 @@ mod tests {
         for (estimate, until) in [(4, 15), (9, 18)] {
             freed.since(0)[0].refused.learn_length(Time(estimate), Time(until));
         }
-        // A job of length 4 that begins before 15 ends before 20; one of length 9 may still run.
+        // A job of length 4 that begins before 15 ends before 20; one of length 9 may end later.
         freed.trim(stretch(0, 20), |slot| Interval { from: Time(20), ..slot.interval });
         let refused = &freed.since(0)[0].refused;
         assert_eq!([4, 8, 9].map(|estimate| refused.of_length(Time(estimate)).0), [0, 0, 18]);

@@ -8,12 +8,12 @@
 //!                 x x x x x                 bookings of a, b and y stay.
 //! ```
 //!
-//! Bookings are kept in queue order. Each is compared with the grant, first by period and then by
+//! Bookings are kept in queue order. Each is compared with the grant, first by time and then by
 //! nodes. If bookings are node counts, the youngest bookings give way until enough nodes are left.
 //! Jobs whose bookings gave way are rebooked in order of arrival, and then all jobs move up.
 //!
-//! Cost: O(q) comparisons of periods for q bookings, O(rows) words for each booking whose period
-//! overlaps the grant's, and one search for each booking that gives way.
+//! Cost: O(q) comparisons of intervals for q bookings, O(rows) words for each booking that overlaps
+//! the grant in time, and one search for each booking that gives way.
 
 use pavior_kernel::Time;
 

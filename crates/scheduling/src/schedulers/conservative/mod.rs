@@ -11,7 +11,7 @@
 //!    running job outruns its expected end, which
 //!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then extends.
 //! 5. If a job was granted nodes outside the queue, any booking that needs one of these nodes
-//!    before that job's expected end gives way. Such bookings are remade in order of arrival, and
+//!    before that job's expected end gives way. These bookings are remade in order of arrival, and
 //!    then all jobs move up. All other bookings stay (`granted.rs`).
 //! 6. If a node fails or is repaired, or if nodes are reserved in advance, all bookings are remade.
 //!
@@ -43,7 +43,7 @@
 //! expected to end at any moment, so it does not postpone bookings.
 //!
 //! With `depth=N`, only the oldest N waiting jobs have bookings, as is usual in practice. Younger
-//! jobs wait until they are among the oldest N. This bounds the cost, but such jobs do not start
+//! jobs wait until they are among the oldest N. This bounds the cost, but these jobs do not start
 //! even if they would fit alongside the bookings.
 //!
 //! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has T <=
@@ -54,7 +54,7 @@
 //! time at which enough nodes are free throughout. When a job ends early, each job that can benefit
 //! costs the same again. Jobs at least as large and long as one refused near the same freed slot
 //! cannot benefit (`freed.rs`). With `count`, the timeline is a tree (`steps.rs`): a booking costs
-//! O(log T), plus O(log T) for each earlier period that is too short.
+//! O(log T), plus O(log T) for each earlier gap that is too short.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for node counts. Booking specific nodes is our addition.

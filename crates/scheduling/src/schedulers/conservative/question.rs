@@ -1,4 +1,4 @@
-//! Tests whether a job fits, and where, on nodes that are free for its whole run.
+//! Determines whether and where a job fits on nodes that are free for its whole run.
 //!
 //! The strategy is queried last. For a job with monotone answers, a cheaper test comes first:
 //!

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A waiting job is usually at least as large and as long as some recently refused job, so the
-//! search for its slot covers only a short period, regardless of the queue length.
+//! search for its slot covers only a short time span, regardless of the queue length.
 //!
 //! Invariant: [`Refusals`] are valid until nodes are freed, and [`RefusalsNearby`] for as long as
 //! their slot exists.
@@ -30,7 +30,7 @@ const RECENT: usize = 128;
 /// A list of boxes, one of which must be free, or `None` if the request has other conditions.
 pub(super) type Boxes = Option<Arc<[Sides]>>;
 
-/// The nodes that a job needs, and for how long.
+/// The nodes that a job needs, and the time for which it needs them.
 #[derive(Clone)]
 pub(super) struct Demand {
     pub(super) request: Request,

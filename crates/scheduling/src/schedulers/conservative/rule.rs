@@ -36,8 +36,8 @@ pub(super) trait Profile: Send + Sync {
     /// Returns the nodes of a running job.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
-    /// Takes the reserved nodes, except those that the running jobs have already taken with the
-    /// given slots. Called again whenever a running job has released nodes.
+    /// Takes the reserved nodes, except those already taken by the given slots of running jobs.
+    /// Called again whenever a running job has released nodes.
     fn close(
         &mut self,
         calendar: &Calendar,
@@ -85,8 +85,8 @@ pub(super) trait Profile: Send + Sync {
     /// Returns the number of slots released so far, or 0 if the profile does not count them.
     fn given(&self) -> u64;
 
-    /// Returns the earliest slot for a job that begins before the job's own slot, which counts as
-    /// free. Called in each round for the jobs in order of arrival. `tried` is the number of slots
+    /// Returns the earliest slot to which a job can move up. The job's own slot counts as free.
+    /// Called in each round for the jobs in order of arrival. `tried` is the number of slots
     /// that had been released when the job was last tried.
     fn earlier(
         &mut self,
@@ -112,7 +112,7 @@ pub(super) struct Conservative<P: Profile> {
     broken: u64,
     /// The maximum number of bookings.
     depth: usize,
-    /// True if a job that overtook the oldest waiting job cannot postpone bookings by overrunning.
+    /// True if overruns by jobs that overtook the oldest waiting job do not postpone bookings.
     holds: bool,
 }
 
@@ -156,7 +156,7 @@ impl<P: Profile> Scheduler for Conservative<P> {
     }
 }
 
-/// The expected runs of the running jobs, and the bookings of the waiting jobs.
+/// The expected slots of the running jobs, and the bookings of the waiting jobs.
 pub(super) struct Plan<P: Profile> {
     pub(super) profile: P,
     /// The slots of the running jobs, up to their expected ends.

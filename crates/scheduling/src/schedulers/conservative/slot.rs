@@ -13,7 +13,7 @@ pub(super) struct Interval {
 
 impl Interval {
     /// Creates an interval of a job's estimated length. It lasts at least one tick, because even a
-    /// job with an estimate of zero holds its nodes for an instant.
+    /// job with an estimate of zero briefly holds its nodes.
     pub(super) fn new(from: Time, estimate: Time) -> Interval {
         Interval { from, to: from.saturating_add(estimate.max(Time(1))) }
     }
@@ -105,7 +105,7 @@ pub(super) struct Slot<H> {
     pub(super) held: H,
 }
 
-/// The number of nodes that a job needs, and for how long.
+/// The number of nodes that a job needs, and its estimated run time.
 #[derive(Clone, Copy)]
 pub(super) struct Need {
     pub(super) nodes: u64,

@@ -79,7 +79,7 @@ impl Steps {
         }
     }
 
-    /// Adds `nodes` to the number of free nodes in the part of an interval that is not past.
+    /// Adds `nodes` to the number of free nodes, in the part of an interval that is not past.
     pub(super) fn add(&mut self, nodes: i64, stretch: Interval) {
         let from = stretch.from.max(self.from);
         if stretch.to <= from || nodes == 0 {
@@ -96,7 +96,7 @@ impl Steps {
     }
 
     /// Returns the first time in `begins` from which enough nodes are free for the job's whole
-    /// estimate. Takes O(log T), plus O(log T) for each earlier period that is too short.
+    /// estimate. Takes O(log T), plus O(log T) for each earlier gap that is too short.
     pub(super) fn earliest(&self, need: Need, begins: Interval) -> Option<Time> {
         let nodes = i64::try_from(need.nodes).unwrap_or(i64::MAX);
         let mut begin = begins.from.max(self.from);

@@ -6,8 +6,8 @@
 //! Without bisection, each time is tried in turn on one fork.
 //!
 //! If the head would overlap an advance reservation, the reserved nodes count as taken. The times
-//! are therefore searched in periods during which the head overlaps the same reservations, because
-//! within such a period, the free nodes only increase.
+//! are therefore searched in intervals during which the head overlaps the same reservations. Within
+//! each of these intervals, the free nodes only increase.
 
 use pavior_allocation::{Answers, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A period in which the head overlaps the same advance reservations throughout.
+/// An interval of start times at which the head overlaps the same advance reservations.
 struct Stretch<'a> {
     head: &'a Job,
     /// The nodes reserved at some time during the head's run.

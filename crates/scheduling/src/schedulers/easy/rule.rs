@@ -60,7 +60,7 @@ pub(super) trait Search: Default + Send + Sync {
 /// EASY with node reservations.
 #[derive(Default)]
 pub(super) struct Easy<S> {
-    /// True if a job that overtook the head cannot postpone the head's promise by overrunning.
+    /// True if overruns by jobs that overtook the head do not postpone the head's promise.
     holds: bool,
     search: S,
     reservation: Option<Reservation>,

@@ -7,9 +7,9 @@
 //!
 //! - the time until a placement at this level is free, found by replaying the running jobs'
 //!   expected ends on a fork, and
-//! - the price of the extra time t that the job is predicted to take there
+//! - the cost to all jobs of the extra time t that the job is predicted to take there
 //!   ([`MachineView::added_time`]). For q other waiting jobs, `a` arrivals per unit of time, and a
-//!   job with n of N nodes, the price is t (1 + (q + 3 a t) n / N) (`price.rs`).
+//!   job with n of N nodes, this cost is t (1 + (q + 3 a t) n / N) (`price.rs`).
 //!
 //! The scheduler chooses the level with the lowest cost. Ties go to the earliest start, then to the
 //! tightest level.
@@ -70,7 +70,7 @@ pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }
 
-/// The machine's answers in one state, by request and reach.
+/// Cached answers for one state of the machine, by request and reach.
 type Answers = FxHashMap<(Request, Reach), Option<Placement>>;
 
 #[derive(Default)]
@@ -271,7 +271,7 @@ fn replay(
     let jobs: Vec<_> = Expected::of(now, running).by_end().collect();
     let mut given = 0;
     for instant in instants(now, &jobs, view.calendar()) {
-        // A job that ends at this instant ends after the scheduler is called.
+        // Jobs expected to end now do so only after the scheduler has been called.
         let at = instant.at.max(now.saturating_add(Time(1)));
         if at >= limit || options.is_decided(at) {
             return;
@@ -320,9 +320,9 @@ impl MachineAt for MachineNow<'_, '_, '_> {
     }
 }
 
-/// The nodes expected to be free as jobs end.
+/// The nodes that are expected to become free as jobs end.
 struct LaterNodes {
-    /// A fork in which nodes that are reserved stay taken.
+    /// A fork in which reserved nodes stay taken.
     fork: Fork,
     /// The time by which the job must end.
     end_by: Time,

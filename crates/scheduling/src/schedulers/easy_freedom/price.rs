@@ -6,7 +6,7 @@ use pavior_kernel::Time;
 /// the time lost: 1 / (1 - 2/3).
 const RECOVERY: f64 = 3.0;
 
-/// The price of extra time.
+/// The parameters that determine the cost of extra time.
 ///
 /// If n of N nodes are busy for an extra time t, every other job is delayed by t n / N until the
 /// machine has caught up. This affects the jobs that are waiting now and the jobs that arrive

@@ -65,7 +65,7 @@ impl StartOptions {
             self.open = self.open.min(index);
             self.add(StartOption { at, placement, added });
             if added == Time::ZERO {
-                // Looser levels cannot cost less.
+                // Freer levels cannot cost less.
                 return;
             }
         }
@@ -84,7 +84,7 @@ impl StartOptions {
         self.open == 0 || self.best.as_ref().is_some_and(|best| self.cost(best) <= waited)
     }
 
-    /// Returns an option's cost: the time until the start, plus the price of the extra time.
+    /// Returns an option's cost: the time until the start, plus the cost of the extra time.
     pub(super) fn cost(&self, option: &StartOption) -> Time {
         let waits = option.at.since(self.now);
         waits.saturating_add(self.price.of(self.request.nodes, option.added))

@@ -1,5 +1,5 @@
 //! Starts jobs: determines their layout, claims links, and decides whether to simulate them or to
-//! recall an earlier job of the same kind.
+//! recall the history of an earlier job of the same kind.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! Computes prices that prove good bounds, first from the order of mean busy times and then by
+//! Computes prices that prove good bounds, first from the mean-busy-time relaxation and then by
 //! subgradient steps.
 
 use std::cmp::Ordering;
@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use super::greedy::{latest_first, reached};
 use super::{Prices, SCALE, Task};
 
-/// The number of steps without a better bound after which to halve the step size.
+/// The number of consecutive steps without a better bound before the step size is halved.
 const PATIENCE: u32 = 10;
 
 /// Computes prices for a set of jobs. The initial prices come from the mean-busy-time relaxation
@@ -96,13 +96,13 @@ impl Ord for Waiting {
     }
 }
 
-/// The relaxation's schedule, in which jobs can be interrupted and all nodes work on the job with
-/// the largest weight per node-second.
+/// The price curve from the relaxation's schedule, in which jobs can be interrupted and all nodes
+/// work on the job with the largest weight per node-second.
 struct Fluid {
     pieces: Vec<Piece>,
 }
 
-/// A piece of the price curve that decreases linearly.
+/// A linear piece of the price curve.
 struct Piece {
     start: f64,
     end: f64,
@@ -170,7 +170,7 @@ fn price_pieces(segments: &[Segment], density: &dyn Fn(usize) -> f64, jobs: usiz
     let mut pieces = Vec::with_capacity(segments.len());
     for &Segment { start, end, task } in segments.iter().rev() {
         let slope = density(task);
-        // After an idle interval, there is no remaining cost.
+        // If an idle interval follows, the price is 0 at the end of the segment.
         let price_at_end = if end < begin { 0.0 } else { price };
         let intercept = *intercepts[task].get_or_insert(price_at_end + slope * end);
         (price, begin) = (intercept - slope * start, start);

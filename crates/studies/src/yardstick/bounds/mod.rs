@@ -1,10 +1,10 @@
 //! Certified lower bounds on the cost of any schedule for a set of jobs, and schedules that
 //! consider only node counts, for comparison.
 //!
-//! The certificate for a sum of weighted completion times is a price curve, which gives the price
-//! of using one node for one second. Prices are non-negative, constant within each bucket, and 0
-//! outside the buckets. For any prices, and in any schedule that does not interrupt jobs, the
-//! weighted completion times add up to at least
+//! The certificate for a sum of weighted completion times is a price curve: the price of using one
+//! node for one second, as a function of time. Prices are non-negative, constant within each
+//! bucket, and 0 outside the buckets. For any prices, and in any schedule that does not interrupt
+//! jobs, the weighted completion times add up to at least
 //!
 //! ```text
 //! sum over jobs of min over start >= release of (weight * (start + run) + nodes * price)

@@ -1,7 +1,7 @@
 //! A look-ahead schedule based on node counts, with or without knowledge of future arrivals.
 //!
-//! Whenever a job is released or ends, the scheduler tries each job that fits, by starting it and
-//! letting all others follow the rule in `greedy.rs`. It also tries waiting until the next event.
+//! Whenever a job is released or ends, the scheduler simulates starting each job that fits, with
+//! all others following the rule in `greedy.rs`. It also simulates waiting until the next event.
 //! It chooses the alternative with the lowest sum of weighted completion times, and repeats this
 //! until the best alternative is to wait. Ties go to the job with the largest weight per
 //! node-second, and waiting comes last. This is a rollout (Bertsekas, Tsitsiklis and Wu, Rollout

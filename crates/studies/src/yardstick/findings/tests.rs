@@ -133,7 +133,7 @@ fn statements_about_missing_runs_are_left_out() {
     assert_eq!(without(|_, parts| parts[3].contiguity.half_width = None), ["Y"]);
     let row = "of = 'drawn', number = { ratio = 'mbs easy' }, rule = 'at-least', bound = 1";
     assert_eq!(judged(row, |board, _| drop(board.rows.remove(0))).left_out, ["Y"]);
-    // The row covers only scenarios with generated jobs, so a missing log run is irrelevant.
+    // The row covers only scenarios with generated jobs, so the missing log run does not matter.
     assert_eq!(judged(row, |board, _| drop(board.rows.pop())).rows.len(), 1);
 }
 

@@ -2,8 +2,8 @@
 //!
 //! After each job, the burst continues with probability 1 - 1/`size`, so the number of jobs in a
 //! burst is geometric with mean `size`. Gaps within a burst are exponential, with a mean of
-//! `within` times the overall mean gap. Gaps between bursts are exponential, with whatever mean
-//! gives the requested load. This is a hyperexponential renewal process with a squared coefficient
+//! `within` times the overall mean gap. Gaps between bursts are exponential, with a mean chosen to
+//! obtain the requested load. This is a hyperexponential renewal process with a squared coefficient
 //! of variation above 1. With `size=1` or `within=1`, it reduces to `exponential`.
 //!
 //! ```text

@@ -2,7 +2,7 @@
 //! integer of at least 1.
 //!
 //! The GABL paper calls the mean `num_mes`. We count messages per job, not per processor, because
-//! only then do the paper's loads give the utilization that it reports. The paper does not specify
+//! only then do the paper's loads result in its published utilization. The paper does not specify
 //! the rounding. Rounding down comes closest to the published numbers, and the other roundings are
 //! available as options. Each job uses one draw.
 

@@ -89,7 +89,7 @@ pub(in crate::traces) struct State {
 }
 
 impl State {
-    /// The state of a job that is only known to have ended.
+    /// The state of a job that has ended, with an unknown outcome.
     pub(in crate::traces) const OVER: State = State { status: -1, over: true, cancelled: false };
 }
 

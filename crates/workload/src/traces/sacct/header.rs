@@ -212,7 +212,7 @@ impl Layout {
         count
     }
 
-    /// Returns true if there are text columns, in which cells may contain line breaks.
+    /// Returns true if there are unused columns, in which cells may contain line breaks.
     pub(super) fn has_texts(&self) -> bool {
         self.free.is_some()
     }

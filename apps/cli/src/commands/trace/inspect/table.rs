@@ -74,7 +74,7 @@ fn bars(rows: Vec<Bar>) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the mean load, in percent, for at most 26 periods of one or more weeks.
+/// Returns the mean load, in percent, for at most 26 intervals of one or more whole weeks.
 fn weekly_loads(weeks: &[Week]) -> Vec<Bar> {
     const MAX_ROWS: usize = 26;
     let each = weeks.len().div_ceil(MAX_ROWS).max(1);

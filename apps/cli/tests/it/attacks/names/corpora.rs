@@ -13,7 +13,7 @@ fn busy(name: &str) -> String {
     format!("{}\n{}\n", of(name, [1, 1], 2), of("b", [0, 3], 1))
 }
 
-/// Returns attempts with queues, without running jobs and with a running job of the same name.
+/// Returns attempts with queues, both without and with a running job of the same name.
 pub(super) fn queues(name: &str) -> Vec<Attempt> {
     let line = |members: Value| format!("{members}\n");
     let waits = line(json!({ "job": name, "nodes": 4, "estimate": 60 }));
@@ -246,8 +246,8 @@ pub(super) fn experiments(name: &str) -> Vec<Attempt> {
     tries
 }
 
-/// Returns attempts with file names and option values. A path cannot contain NUL, and is shorter
-/// than a megabyte.
+/// Returns attempts with the name in file names and option values, or none if the name is too long
+/// for a file name or contains NUL or `/`.
 pub(super) fn paths(name: &str) -> Vec<Attempt> {
     if name.len() > 200 || name.contains(['\0', '/']) {
         return Vec::new();

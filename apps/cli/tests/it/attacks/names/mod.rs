@@ -29,7 +29,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Returns the fault in the output. JSON and CSV may be as long as the names.
+/// Returns the fault in the output, if any. JSON and CSV may be as long as the names.
 fn fault(output: &Output, is_table: bool) -> Option<String> {
     let shows = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(300).collect::<String>();
     for (what, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
@@ -55,15 +55,15 @@ fn fault(output: &Output, is_table: bool) -> Option<String> {
         .then(|| format!("{code:?}: {}", shows(&output.stderr)))
 }
 
-/// One attempt: files by name, arguments, and standard input. In arguments, `$` is replaced by the
-/// folder.
+/// An attempt, with its files by name, its arguments and its standard input. In arguments, `$`
+/// stands for the folder.
 struct Attempt {
     files: Vec<(String, Vec<u8>)>,
     arguments: Vec<String>,
     input: String,
 }
 
-/// Creates an attempt without standard input. No argument contains white space.
+/// Creates an attempt without standard input. No argument in `line` may contain white space.
 fn attempt(files: &[(&str, String)], line: &str) -> Attempt {
     attempt_with(files, &words(line))
 }
@@ -87,7 +87,7 @@ fn run(one: &Attempt) -> Output {
     pavior(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &one.input)
 }
 
-/// Runs all attempts for one kind of input, or only some of them in the checks.
+/// Runs the attempts for one kind of input. Only long test runs include all of them.
 fn attack(what: &str, tries: fn(&str) -> Vec<Attempt>) {
     let step = pavior_trials::size(101, 5, 1);
     let (mut tried, mut faults) = (0, Vec::new());

@@ -141,8 +141,8 @@ impl Adjacency {
     }
 }
 
-/// Compares a side at a base with a box along one axis. Returns the number of shared coordinates
-/// and how many of the side's two outer neighbors are in the box.
+/// Compares a placement with a box along one axis. Returns the number of shared coordinates and how
+/// many of the placement's two outer neighbors are in the box.
 fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, i64) {
     let n = i64::from(grid.side(axis));
     let (low, end) = (i64::from(at), i64::from(at) + i64::from(side));

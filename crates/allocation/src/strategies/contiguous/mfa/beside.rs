@@ -146,7 +146,7 @@ pub(super) fn place_around(
     })
 }
 
-/// Returns, for the side's own axis, the coordinate of a base next to a busy submesh.
+/// Returns the coordinate, on the side's axis, of a base next to that side of a busy submesh.
 fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> Option<u16> {
     let axis = side.axis();
     let n = u32::from(grid.side(axis));

@@ -146,8 +146,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// MFA's engine, which makes the same choice as the walk without walking. The module documentation
-/// explains why the two agree.
+/// MFA's engine, which finds the same placement as the walk without walking. The module
+/// documentation explains why the two agree.
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,

@@ -1,5 +1,5 @@
-//! MFA as printed, including the threshold of p + q and the loop that forgets the best base in the
-//! first orientation. Only two-dimensional meshes are supported.
+//! MFA as printed in the paper, including the threshold of p + q and the loop that forgets the best
+//! base in the first orientation. Only two-dimensional meshes are supported.
 //!
 //! This variant misses some placements that fit, but its grants never overlap. Cost: the same as
 //! the walk in [`plain`](super::plain).
@@ -15,7 +15,7 @@ use crate::strategies::shared::turning::Turn;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// The algorithm as printed, on two-dimensional meshes.
+/// The algorithm as printed in the paper, on two-dimensional meshes.
 #[derive(Clone)]
 pub(super) struct Printed {
     turn: Turn,
@@ -30,7 +30,7 @@ impl Printed {
         Printed { turn, walk: Walk::new(false), busy: BusyList::default(), tested: 0 }
     }
 
-    /// Searches as printed: each orientation starts over, and the best base of the last one is
+    /// Runs the printed search: each orientation starts over, and the best base of the last one is
     /// returned unless an earlier base is perfect. If no index exceeds p + q, the answer is <0,0>.
     fn printed(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
         let turns = if self.turn == Turn::All { 6 } else { 1 };

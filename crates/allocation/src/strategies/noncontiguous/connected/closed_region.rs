@@ -1,4 +1,4 @@
-//! Grows a closed region: a set that takes each node together with all nodes that it cuts off.
+//! Grows a closed region: a set to which each node is added with all nodes that it cuts off.
 //!
 //! ```text
 //!   # . . #      the corner c is connected only through d: taking d also takes c,

@@ -6,8 +6,8 @@
 //!   . o o 1
 //! ```
 //!
-//! The next node depends only on the set. A growth that reaches the same set as an earlier one
-//! would end with the same result and is therefore stopped.
+//! The next node depends only on the set. Growing therefore stops at a set that was reached before,
+//! because the result would be the same.
 //!
 //! Invariant: marks and lists are empty between growths.
 //!

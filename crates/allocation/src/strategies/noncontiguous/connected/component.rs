@@ -15,8 +15,8 @@ use crate::strategies::shared::components::Components;
 #[derive(Clone)]
 pub(super) struct ComponentGraphs {
     grid: Grid,
-    /// For each node on the machine, its number in its component, if that component's graph has
-    /// been built.
+    /// The number of each node in its component, by node ID. Valid only for components that have a
+    /// graph.
     numbers: Vec<u32>,
     /// The graphs. The first `count` belong to the current query.
     kept: Vec<ComponentGraph>,

@@ -15,7 +15,7 @@ use super::hop_sums::HopSums;
 
 /// The approximate number of removals after which the neighbors are divided again.
 const STEPS: u64 = 32;
-/// The maximum number of neighbors that are kept undivided.
+/// The maximum number of neighbors that are not divided.
 const FEW: usize = 128;
 
 /// A set's free neighbors.

@@ -119,8 +119,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{NodeId, Occupancy};
 
-    /// Compares the search by bases with the plain search. In a long list, it finds busy boxes by
-    /// their nodes; in a short one, by iteration. The boxes and their order must be the same.
+    /// Checks that the search by bases finds the same boxes in the same order as the plain search.
+    /// The search by bases looks up boxes by node in a long list, and iterates over a short one.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// Compares the first 20 boxes of a shape.
+    /// Compares the first 20 boxes that each search finds for a shape.
     fn assert_same(search: &BusySearch, free: &Occupancy, shape: Sides) {
         let (mut engine, mut plain) = (search.clone(), search.clone());
         let mut bases = BaseSet::new(*free.grid());

@@ -1,5 +1,5 @@
-//! GABL's plain search, which searches the busy list for each piece. Pieces that were already found
-//! are on the list.
+//! GABL's plain search, which searches the busy list for each piece. The list also contains the
+//! pieces found so far.
 //!
 //! Invariant: a shape that is too large or not free stays that way, so each shape is tried until it
 //! fails, and never again.

@@ -20,7 +20,7 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    /// Creates shapes that shrink along the first or last of equally long sides.
+    /// Creates shapes for a grid. If several sides are longest, the first or the last one shrinks.
     pub(super) fn new(grid: Grid, last_of_ties: bool) -> Shapes {
         Shapes { grid, last_of_ties }
     }

@@ -24,7 +24,7 @@ pub(crate) struct ShrinkingBases {
     /// The nonempty sets, starting with those for the smallest shape. Each shape's sets are in
     /// orientation order.
     sets: Vec<BaseSet>,
-    /// The number of sets that belong to this query.
+    /// The number of sets in use by the current query.
     used: usize,
     touched: u64,
 }
@@ -82,7 +82,7 @@ impl ShrinkingBases {
         }
     }
 
-    /// Returns one more set, reusing memory from an earlier query if possible.
+    /// Returns an unused set, reusing memory from an earlier query if possible.
     fn next_set(&mut self, grid: Grid) -> &mut BaseSet {
         if self.sets.len() == self.used {
             self.sets.push(BaseSet::new(grid));

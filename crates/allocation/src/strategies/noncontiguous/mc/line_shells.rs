@@ -16,8 +16,8 @@
 //! K is found by bisection, and the sums of P are stored. On a line, P(x) is 0 below the line and
 //! equals the total number of free nodes above it.
 //!
-//! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring, both lists cover three turns, so
-//! that no box extends beyond an end.
+//! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring, both lists cover three turns, so no
+//! box extends beyond an end.
 //!
 //! Cost: O(n) per state, O(log n) per center.
 

@@ -70,7 +70,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 /// The shape that the shells surround.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
-    /// A box of the requested shape, or a single node if the request has none.
+    /// A box of the requested shape, or a single node if no shape was requested.
     Shape,
     Node,
 }

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Past both ends, a row holds the values for the border or for the wrapped ring, so no center is a
-//! special case. Along y and z, a ring is stored twice, so that boxes may extend beyond its end.
+//! special case. Along y and z, a ring is stored twice, so boxes may extend beyond its end.
 //!
 //! Invariant: numbers have 16 bits, and counts of free nodes are correct modulo 2^16. A cost that
 //! does not fit saturates, and its center is not chosen.

@@ -56,7 +56,7 @@ fn columns(grid: &Grid, around: Option<&Cuboid>) -> Vec<u64> {
     columns
 }
 
-/// Returns a word's lowest set bits, at most `count` of them.
+/// Returns the lowest `count` set bits of a word, or all of its set bits if there are fewer.
 fn lowest(word: u64, count: u32) -> u64 {
     let mut rest = word;
     if word.count_ones() <= count {

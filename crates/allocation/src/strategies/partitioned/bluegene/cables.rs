@@ -110,7 +110,7 @@ impl Cables {
         }
     }
 
-    /// Panics if any cable is in use. Intended for tests, on an empty machine.
+    /// Panics if any cable is in use. Tests call this on an empty machine.
     pub(crate) fn validate_unused(&self) {
         assert!(self.rings.iter().flatten().all(|&rings| rings == 0), "a line is in use");
     }

@@ -1,5 +1,5 @@
-//! An independent model of Blue Gene/L, used by the oracle. It counts the held placements that use
-//! each cable.
+//! An independent model of Blue Gene/L, used by the oracle. It counts how many of the current
+//! partitions use each cable.
 //!
 //! The model shares no code with the strategy's own [`cables`](super::cables), so either one can
 //! reveal errors in the other.
@@ -28,7 +28,7 @@ pub(super) fn allowed(scene: &Scene<'_>, placement: &Placement) -> bool {
     placement.parts().len() == 1 && Users::of(scene).allow(scene, &placement.parts()[0])
 }
 
-/// Number of held partitions that use each cable.
+/// The number of current partitions that use each cable.
 struct Users(BTreeMap<(usize, Coordinates), u64>);
 
 impl Users {

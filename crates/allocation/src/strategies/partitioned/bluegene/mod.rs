@@ -196,8 +196,8 @@ impl BlueGene {
     /// Finds the first partition among those that leave the largest free box.
     fn least_harmful(&mut self, free: &Occupancy) -> Option<Cuboid> {
         self.left.copy_from(free);
-        // No placement leaves a larger free box than there is now, so one that leaves a box of the
-        // same size ends the search. The current box is computed only if a partition is possible.
+        // No placement can enlarge the largest free box, so a placement that leaves its size
+        // unchanged ends the search. The current box is computed only if a partition is possible.
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;
         for &shape in &self.shapes {

@@ -51,7 +51,7 @@ impl Owners {
     }
 
     /// Calls `show` with the key of each busy node just left of a placement at one of the bases.
-    /// Each is the key of a box that has a base on its right side. Takes O(bases * b * c) time for
+    /// The boxes with these keys have a base on their right side. Takes O(bases * b * c) time for
     /// an a x b x c shape.
     pub(crate) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
         let [w, d, h] = self.grid.sides().map(usize::from);

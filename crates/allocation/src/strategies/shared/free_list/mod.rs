@@ -38,7 +38,7 @@ pub(crate) struct FreeBoxes {
     boxes: Vec<Cuboid>,
     /// The number of free nodes.
     nodes: u32,
-    /// Scratch space for new boxes, each with a flag that is false once the box has been dropped.
+    /// Scratch space for new boxes. `wanted` is false for a box that has been dropped.
     fresh: Vec<Cuboid>,
     wanted: Vec<bool>,
     upkeep: u64,

@@ -42,7 +42,7 @@ impl<'a> BusyBoxes<'a> {
         self.lists[0].len() + self.lists[1].len()
     }
 
-    /// Returns the position of the first box, from `from` onward, for which `is_one` is true.
+    /// Returns the index of the first box, from `from` onward, for which `is_one` returns true.
     fn position_from(&self, from: usize, is_one: impl Fn(&Cuboid) -> bool) -> Option<usize> {
         let [granted, proposed] = self.lists;
         let rest = granted.get(from..).unwrap_or(&[]);

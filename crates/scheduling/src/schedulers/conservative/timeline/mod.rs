@@ -1,7 +1,7 @@
 //! The free nodes at every time from now on, given the expected ends and the bookings.
 //!
 //! ```text
-//!   segments:   |  a  |   b   | c |    d ..      b begins at a dip if a node of a is taken in it
+//!   segments:   |  a  |   b   | c |    d ..      b begins at a dip if a node free in a is taken
 //! ```
 //!
 //! Invariant: each segment lasts until the next one begins, and the last one lasts indefinitely.
@@ -9,7 +9,7 @@
 //! unless the next one begins at a dip.
 //!
 //! Cost: T N/64 words for T segments and N nodes. Taking or releasing a slot changes the rows that
-//! contain its nodes in every segment of its period, and moves the later segments.
+//! contain its nodes in every segment of its interval, and shifts the later segments.
 
 mod runs;
 mod search;
@@ -86,7 +86,7 @@ impl NodeTimeline {
         }
     }
 
-    /// Returns a placement as a set if it has so many parts that changing whole words is faster.
+    /// Returns a placement's nodes as a set if it has so many parts that changing words is faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
         /// The approximate number of words that can be changed in the time that one part takes.
         const WORDS_A_PART: usize = 16;

@@ -5,8 +5,8 @@
 //!
 //! If the job's answers are monotone, most segments are ruled out in groups:
 //!
-//! 1. All runs that begin within half the job's length of each other share the other half of its
-//!    time. If the job does not fit in this shared part, it fits in none of them. Deciding this
+//! 1. Start times within half the job's length of each other share the other half of its run. If
+//!    the job does not fit in this shared part, it fits at none of these times. Deciding this
 //!    usually takes one query, after a check of a few dips in the shared part.
 //! 2. The remaining segments are divided into [`Runs`]. Within a run, the free nodes only increase.
 //!    Its last segment is tried, and if the job fits there, the others are bisected.
@@ -33,7 +33,7 @@ const FEW_DIPS: usize = 8;
 /// The result of testing a group of segments at once.
 enum Tried {
     Refused,
-    /// Every run crosses a dip with too few free nodes. Contains the segment that begins there.
+    /// The job would span a dip with too few free nodes. Contains the segment that begins there.
     Short(usize),
     MayFit,
 }
@@ -70,8 +70,8 @@ impl NodeTimeline {
         if !search.monotone {
             return self.earliest_in(first..end, search, question);
         }
-        // A segment that began earlier is not tried, but it affects whether jobs fit near the freed
-        // slots: a longer job may begin with this segment and reach them.
+        // A segment that began earlier is not tried as a start. It still belongs to the first
+        // group, because a longer job that begins in it may reach the freed slots.
         let mut begin = self.from.partition_point(|from| *from <= search.begins.from);
         begin = begin.saturating_sub(1);
         if begin >= end {
@@ -96,8 +96,8 @@ impl NodeTimeline {
         None
     }
 
-    /// Checks whether a job fits in the time shared by all runs that begin in `group`. First checks
-    /// a few dips in this time, because usually one of them leaves too few nodes.
+    /// Checks whether a job fits in the time that it would span from any start in `group`. First
+    /// checks a few dips in this time, because usually one of them leaves too few nodes.
     fn tried(
         &self,
         group: &Range<usize>,

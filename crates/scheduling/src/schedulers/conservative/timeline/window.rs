@@ -50,10 +50,10 @@ pub(super) struct Window<'p> {
     dips: VecDeque<usize>,
     /// The segment from which the next dips enter.
     next: usize,
-    /// For each of the first dips, the nodes free from that dip to the last of the first dips. The
-    /// earliest dip is on top.
+    /// For each dip with an entry, the nodes free at that dip and at all later dips with entries.
+    /// The earliest dip is on top.
     from_dip: Vec<Occupancy>,
-    /// The nodes free at all other dips.
+    /// The nodes free at all dips without entries.
     at_others: Option<Occupancy>,
     /// The last answer of [`Window::free`].
     common: Occupancy,
