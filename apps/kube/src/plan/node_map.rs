@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(found.ids["rack-0-1.a"], NodeId(1));
         assert_eq!(found.ids["rack-1-0.a"], NodeId(2));
         assert_eq!(found.ids.len(), 2);
-        assert_eq!(found.contradictory, ["rack-0-2.a: [2, 0] is not on mesh:2x2"]);
+        assert_eq!(found.contradictory, ["rack-0-2.a: [2, 0] is not a node of mesh:2x2"]);
     }
 
     #[test]

@@ -119,8 +119,8 @@ fn an_unknown_array_throttle_allows_one_task_and_is_not_reported_as_known() {
     run.usage.throttles.insert(7, Throttle::Unknown);
     let decision = run.decide(&ledger(vec![task(1), task(2)]), 1000);
     assert_eq!(opened_gates(&decision.changes), ["7_1 n0"]);
-    let expected = "pavior: not started yet because of limit ArrayTaskThrottle of array 7 (not yet \
-                    known): 1 jobs, 1 used or reserved";
+    let expected = "pavior: not started yet because of limit ArrayTaskThrottle of array 7 (limit \
+                    not yet known): 1 jobs, 1 used or reserved";
     assert_eq!(note_for(&decision, "7_2"), expected);
 }
 
