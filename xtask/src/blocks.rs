@@ -1,9 +1,9 @@
-//! Runs the shell blocks in the README and on other pages as a reader would: in a fresh clone, with
-//! `pavior` on the path.
+//! Runs the shell blocks in the README and on other pages just as a reader would: in a fresh clone,
+//! with `pavior` on the path.
 //!
 //! Each block in the README runs separately; the blocks on any other page run from top to bottom in
-//! a single shell. All blocks run twice, so that each also runs after all the others. They must
-//! succeed without leaving untracked or changed files in the clone.
+//! a single shell. Everything runs twice, so that each block also runs after all the others. Blocks
+//! must succeed without leaving untracked or changed files in the clone.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -25,13 +25,13 @@ const PAGES: [&str; 6] = [
     "docs/troubleshooting.md",
 ];
 
-/// The time limit for a block, in seconds, on a busy machine.
+/// The time limit for a block in seconds, chosen for a busy machine.
 const SECONDS: &str = "600";
 
 /// The number of lines to show from the end of a failed block's output.
 const SHOWN: usize = 10;
 
-/// A block, or all the blocks on a page, with the line number of the first command.
+/// A block, or all blocks on a page, with the line number of the first command.
 #[derive(Debug, PartialEq)]
 struct Block {
     page: &'static str,
@@ -124,7 +124,7 @@ impl Clone {
         Ok(Clone { folder, path, temporary })
     }
 
-    /// Runs a block, then kills all of its processes.
+    /// Runs a block, then kills any processes that it started.
     fn run(&self, block: &Block) -> Result<(), String> {
         let output = self.temporary.join("output");
         let file = fs::File::create(&output).map_err(|error| error.to_string())?;

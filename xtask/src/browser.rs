@@ -1,4 +1,4 @@
-//! The page that runs the engine, which consists of a WebAssembly module and the files in `try/`.
+//! The page that runs the engine: a WebAssembly module and the files in `try/`.
 
 use std::path::Path;
 use std::process::Command;

@@ -10,11 +10,11 @@ const PAGE: &str = "ARCHITECTURE.md";
 /// The first line of the table.
 const HEAD: &str = "| part | folders | Rust | Python, TypeScript, shell |";
 
-/// The maximum amount by which a count may be below its limit. A commit that removes more lines
-/// than that must lower the limit.
+/// The maximum amount by which a count may fall short of its limit. A commit that removes more
+/// lines than this must lower the limit.
 const SLACK: usize = 100;
 
-/// Line counts for Rust, and for all other languages combined.
+/// Line counts: one for Rust, and one for all other languages combined.
 type Lines = [usize; 2];
 
 /// A table row.
@@ -51,7 +51,7 @@ fn read(root: &Path) -> Result<(String, Vec<(String, Lines)>), String> {
     Ok((page, counts.lines().filter_map(of_line).collect()))
 }
 
-/// Assigns a file's line count to its language. Returns `None` if the language is not counted.
+/// Assigns a file's line count to its language. Returns `None` for languages not counted.
 fn lines(root: &Path, name: &str, count: usize) -> Option<Lines> {
     let is_script = || std::fs::read(root.join(name)).is_ok_and(|text| text.starts_with(b"#!"));
     match Path::new(name).extension().and_then(|end| end.to_str()) {
@@ -82,7 +82,7 @@ impl Part {
     }
 }
 
-/// Counts the lines in each part. A file belongs to the first part that contains it. Returns an
+/// Counts the lines in each part. A file counts toward the first part that contains it. Returns an
 /// error if a file belongs to no part.
 fn count(parts: &[Part], files: &[(String, Lines)]) -> Result<Vec<Lines>, String> {
     let mut counts = vec![[0, 0]; parts.len()];
@@ -104,7 +104,7 @@ fn grouped(number: usize) -> String {
     }
 }
 
-/// Returns the parts in the table, without the row of totals, which lists no directories.
+/// Returns the parts in the table, except the row of totals, which lists no directories.
 fn parts(page: &str) -> impl Iterator<Item = Part> {
     let rows =
         page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.starts_with('|'));

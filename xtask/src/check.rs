@@ -1,5 +1,5 @@
-//! `cargo xtask check`: runs each step in a separate process, and reports the results. Steps that
-//! mostly wait run alongside steps that compute.
+//! `cargo xtask check`: runs each step in a separate process and reports the results. Steps that
+//! mostly wait run in parallel with steps that compute.
 #![allow(clippy::disallowed_methods, reason = "steps are timed")]
 
 use std::fs;
@@ -14,8 +14,8 @@ use crate::steps::{self, BOTH, PACKAGING, STEPS, Step, WAIT};
 /// The free disk space, in bytes, that the checks need for downloads and build output.
 const MAX_DISK_BYTES: u64 = 24_000_000_000;
 
-/// The number of output lines to show for a failed step, and the number of characters to show for
-/// each failed test.
+/// The number of output lines to show for a failed step, and the number of characters to show for a
+/// failed test.
 const LINES: usize = 30;
 const CHARACTERS: usize = 1200;
 
@@ -33,7 +33,7 @@ struct Ended {
     step: &'static Step,
     end: End,
     seconds: f64,
-    /// The processor time of the step and its subprocesses, in seconds.
+    /// The processor time used by the step and its subprocesses, in seconds.
     processor: f64,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
 }
 
 /// Returns the named steps and all their prerequisites, in table order. If none are named, returns
-/// all steps, but includes packaging steps only if nothing may be skipped.
+/// all steps, but includes the packaging steps only in runs that must not skip anything.
 fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     let mut names = only.to_vec();
     let mut at = 0;
@@ -82,7 +82,7 @@ fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     Ok(STEPS.iter().filter(|step| is_chosen(&step.name)).collect())
 }
 
-/// Prints how much disk space the checks need. Returns an error if less than that is free.
+/// Prints the amount of disk space that the checks need. Returns an error if less is free.
 fn check_space(root: &Path) -> Result<(), String> {
     let number = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(root).output().ok()?;
@@ -124,7 +124,7 @@ fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended>
                 };
                 let is_ready = step.follows().all(is_over);
                 if !is_ready || taken + step.cores > BOTH {
-                    // Later steps must not occupy the cores that this step needs.
+                    // Later steps must not take the cores that this step is waiting for.
                     taken = if step.cores > 0 { BOTH } else { taken };
                     at += 1;
                     continue;
@@ -158,7 +158,7 @@ fn run_step(
         return Ended { step, end: End::Skipped(name), seconds: 0.0, processor: 0.0 };
     }
     eprintln!("started: {} ({})", step.name, step.does);
-    // If a step is killed, it writes no time, so an existing file might be from an earlier run.
+    // A step that is killed writes no time, so an existing file might be from an earlier run.
     let seconds_file = seconds_file(root, step);
     let _ = fs::remove_file(&seconds_file);
     let began = Instant::now();
@@ -195,14 +195,14 @@ fn seconds_file(root: &Path, step: &Step) -> PathBuf {
 pub(crate) fn note_seconds() {
     let Some(file) = std::env::var_os(SECONDS) else { return };
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The first field after the name in parentheses is field 3; fields 14 to 17 are ticks of 10 ms.
+    // Field 3 is the first one after the name in parentheses; fields 14 to 17 are 10 ms ticks.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks: u64 = fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     let _ = fs::write(file, format!("{:.2}", ticks as f64 / 100.0));
 }
 
-/// Returns the processor time used by the whole machine, in seconds, which includes servers that
-/// are not subprocesses of the steps.
+/// Returns the processor time used by the whole machine, in seconds, including servers that are not
+/// subprocesses of the steps.
 fn machine_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let fields = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
@@ -231,7 +231,7 @@ fn problem(root: &Path, ended: &Ended) -> Option<String> {
     }
 }
 
-/// Returns a prerequisite of the step that did not pass.
+/// Returns a prerequisite that did not pass, if the step has one.
 fn failed_prerequisite(step: &Step, ended: &[Ended]) -> Option<&'static str> {
     let mut failed = ended.iter().filter(|end| !matches!(end.end, End::Passed));
     failed.find_map(|end| step.follows().find(|name| *name == end.step.name))
@@ -246,7 +246,7 @@ fn row(ended: &Ended) -> String {
     format!("{:14} {:7.1} {:9.1}  {end}", ended.step.name, ended.seconds, ended.processor)
 }
 
-/// Returns the last lines of an output, preceded by the beginning of each failed test's output.
+/// Returns the last lines of an output, preceded by the start of each failed test's output.
 fn last(output: &str) -> String {
     let short = |test: &str| test.chars().take(CHARACTERS).collect::<String>();
     let failed = output.split("\n---- ").skip(1).map(|test| format!("---- {}", short(test)));

@@ -1,4 +1,4 @@
-//! The `cargo xtask` commands: a single table, used for argument checks and for help.
+//! The `cargo xtask` commands, in a single table used for argument checks and for help.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::{packaging, steps, strategy, tools};
 /// A `cargo xtask` command.
 struct Command {
     name: &'static str,
-    /// Arguments, in the form printed by help: `[OPTIONAL]`, `REPEATED...`.
+    /// Arguments, in the notation that help prints: `[OPTIONAL]`, `REPEATED...`.
     usage: &'static str,
     does: &'static str,
     takes: &'static str,
@@ -137,7 +137,7 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> 
 }
 
 impl Command {
-    /// Checks the number of arguments, and that options are known.
+    /// Checks the number of arguments, and rejects unknown options.
     fn accepts(&self, arguments: &[String]) -> Result<(), String> {
         let words = self.usage.split_whitespace();
         let least = words.clone().filter(|word| !word.contains(['[', ']'])).count();

@@ -1,5 +1,5 @@
-//! Checks dependencies' licenses and finds duplicate versions, as cargo-deny does, but without
-//! using online advisories.
+//! Checks the licenses of dependencies and finds duplicate versions, as cargo-deny does, but
+//! without online advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,7 +23,7 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages that may have other licenses, because they are built only for other platforms.
+/// Packages whose licenses are not restricted, because they are built only for other platforms.
 const NOT_BUILT: &[(&str, &str)] =
     &[("tiny-keccak", "WebAssembly only: seeds the hashes of arrow-array")];
 

@@ -1,5 +1,5 @@
 //! Checks that docs/README.md lists every page in docs/ under exactly one kind (tutorial, how-to,
-//! reference or explanation), and that no page declares a different kind on its third line.
+//! reference or explanation), and that no page states a different kind on its third line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn listed(index: &str) -> BTreeMap<&str, BTreeSet<&'static str>> {
         }
         let link = line.strip_prefix("| [").and_then(|row| row.split_once("]("));
         let Some((page, cells)) = link.and_then(|(_, row)| row.split_once(')')) else { continue };
-        // In a reading path, the second cell contains the kind; elsewhere, the heading does.
+        // In a reading path, the second cell gives the kind; elsewhere, the heading does.
         let cell = cells.split('|').nth(1).unwrap_or_default().trim();
         let kind = KINDS.into_iter().find(|&kind| cell == kind || heading.starts_with(kind));
         found.entry(page).or_default().extend(kind);

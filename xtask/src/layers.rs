@@ -8,7 +8,7 @@ use crate::process::{self, array, text};
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-/// The first line of the table of permitted dependencies. Crate names there omit `pavior-`.
+/// The first line of the table of allowed dependencies. Its crate names omit `pavior-`.
 const HEAD: &str = "| crate | may use |";
 
 /// The crate that interfaces use. It re-exports individual items, never a whole crate.
@@ -18,7 +18,7 @@ const FACADE: &str = "pavior";
 const TRIALS: &str = "trials";
 
 /// Interfaces that must not compile the network, simulation or drawing crates, and the facade
-/// features that they may enable.
+/// features that they are allowed to enable.
 const DAEMONS: [&str; 3] = ["serve", "slurm", "kube"];
 const FEATURES: [&str; 4] = ["answers", "files", "json", "serde"];
 
@@ -39,7 +39,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Returns the lines in a facade file that re-export a whole crate or all its items.
+/// Returns the lines in a facade file that re-export a whole crate or everything in it.
 fn whole_crates(path: &str, text: &str) -> Vec<String> {
     let whole = |line: &str| {
         let line = line.trim_start().strip_prefix("pub use pavior_")?;
@@ -59,7 +59,7 @@ fn allowed<'a>(page: &'a str, own: &str) -> Option<Vec<&'a str>> {
         .map(|(_, uses)| words(uses).collect())
 }
 
-/// Returns a package's forbidden dependencies. Development dependencies are also checked.
+/// Returns a package's forbidden dependencies, including development dependencies.
 fn of_package(package: &Value, page: &str) -> Vec<String> {
     let short = |name: &str| name.strip_prefix("pavior-").unwrap_or(name).to_string();
     let own = short(text(package, "name"));

@@ -8,7 +8,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::sources;
 
-/// Pages in the root directory, and directories that are searched recursively for pages.
+/// Pages in the root directory, and directories that are recursively searched for pages.
 const PAGES: [&str; 5] =
     ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
 const FOLDERS: [&str; 5] = ["docs", "results", "apps", "crates", "examples"];
@@ -122,7 +122,7 @@ impl Page {
         page
     }
 
-    /// Adds a heading's anchor, followed by a number if the page already has the same anchor.
+    /// Adds a heading's anchor, with a number appended if the page already has that anchor.
     fn add_anchor(&mut self, heading: &str) {
         let lower = heading.to_lowercase().replace(' ', "-");
         let slug: String =

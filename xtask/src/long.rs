@@ -1,5 +1,5 @@
-//! Long tests that are run manually: strategies' claims, attacks, hostile values, mutated inputs,
-//! and the daemons on real Slurm clusters and Kubernetes control planes.
+//! Long tests that are run manually: checks of strategies' claims, attacks, hostile values, mutated
+//! inputs, and the daemons on real Slurm clusters and Kubernetes control planes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 use crate::notes;
 use crate::process::{self, LONG};
 
-/// Uses an example program to check the claims of the named strategies, or of all strategies.
+/// Runs an example program that checks the claims of the named strategies, or of all strategies.
 pub(crate) fn example(root: &Path, name: &str, profile: &str, names: &[String]) -> Vec<String> {
     let words = format!("run --quiet --package pavior-allocation {profile} --example {name} --");
     // Unlike the checks, this allows incremental builds.
     process::run(process::cargo(root, &words).args(names)).err().into_iter().collect()
 }
 
-/// Runs tests at the long size, with the given environment variables.
+/// Runs tests with the long test size and the given environment variables.
 fn tests(root: &Path, words: &str, variables: &[(&str, &str)]) -> Option<String> {
     let words = format!("test --all-features {words}");
     let mut tests = process::cargo(root, &words);
@@ -27,7 +27,7 @@ pub(crate) fn tries(root: &Path, _: &[String]) -> Vec<String> {
     tests(root, words, &[]).into_iter().collect()
 }
 
-/// Runs long tests that try to break documented promises, and prints a table of these attacks.
+/// Runs long tests that try to break documented promises, then prints a table of the attacks.
 pub(crate) fn attack(root: &Path, _: &[String]) -> Vec<String> {
     notes::begin(root);
     let notes = notes::path(root);
@@ -58,11 +58,11 @@ pub(crate) fn fuzz(root: &Path, given: &[String]) -> Vec<String> {
 const SLURM: [&str; 3] = ["22.05", "24.11", "testing"];
 
 /// Kubernetes releases, as named by `examples/kubernetes/control-plane.sh`. The checks use the last
-/// one.
+/// one in the list.
 const KUBERNETES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
 /// Installs the Slurm releases before the tests need them, and prints their versions. Tests skip
-/// any release that is missing.
+/// releases that are not installed.
 pub(crate) fn prepare_slurm(root: &Path) -> Vec<String> {
     for release in SLURM {
         for accounting in ["", "1"] {
@@ -76,8 +76,8 @@ pub(crate) fn prepare_slurm(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// Builds the control plane, Kueue and JobSet before the tests need them. Tests skip any program
-/// that is missing. Removes several gigabytes of Go downloads and build output.
+/// Builds the control plane, Kueue and JobSet before the tests need them. Tests skip programs that
+/// are missing. Removes several gigabytes of Go downloads and build output afterward.
 pub(crate) fn prepare_kube(root: &Path) -> Vec<String> {
     let newest = KUBERNETES[KUBERNETES.len() - 1];
     let caches = root.join("target/go");
@@ -107,8 +107,8 @@ pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, &words, &[required, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
 }
 
-/// Tests all cluster disturbances on the given release with the given seeds. For `older`, runs the
-/// regular tests on each older release; for `speed`, runs the speed measurement.
+/// Tests all cluster disturbances on the given release with the given seeds. If the release is
+/// `older`, runs the regular tests on each older release; if it is `speed`, measures speed.
 pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
     let run = |test: &str, release: &str, more: &[(&str, &str)]| {

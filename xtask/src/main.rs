@@ -55,8 +55,8 @@ fn root() -> PathBuf {
     own.parent().expect("xtask is in the workspace").to_path_buf()
 }
 
-/// Lists the files under a directory that have the extension `ending`, sorted by path. Skips build
-/// output and installed packages.
+/// Lists the files in a directory tree that have the extension `ending`, sorted by path. Skips
+/// build output and installed packages.
 fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return files };

@@ -1,6 +1,6 @@
 //! Checks that the program contains the messages quoted in docs/troubleshooting.md.
 //!
-//! The messages are formatted as code in the first column of a table. An ellipsis stands for a
+//! The messages are formatted as code in the first column of a table, with an ellipsis for each
 //! variable part. The pieces between ellipses must occur in string literals in the sources.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::sources;
 
 const PAGE: &str = "docs/troubleshooting.md";
 
-/// The minimum length of a piece that is checked.
+/// The length of the shortest piece that is checked.
 const LEAST: usize = 6;
 
 pub(crate) fn problems(root: &Path) -> Vec<String> {

@@ -1,11 +1,11 @@
-//! Notes that steps and tests leave for the end of a run: skipped parts and attacks.
+//! Notes left by steps and tests for the end of a run: skipped parts and attacks.
 //!
 //! `xtask/trials` describes the format.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The environment variable that turns skipped parts into errors. It is set in `.ci/run`.
+/// The environment variable that turns skipped parts into errors. `.ci/run` sets it.
 const REQUIRE_ALL: &str = "PAVIOR_REQUIRE_ALL";
 
 pub(crate) fn path(root: &Path) -> PathBuf {
@@ -32,7 +32,7 @@ pub(crate) fn skipped(root: &Path) -> Vec<String> {
     })
 }
 
-/// Returns the last line printed by a run, as an error if the run failed.
+/// Returns the last line to print for a run, as an error if the run failed.
 pub(crate) fn verdict(skipped: &[String], required: bool) -> Result<String, String> {
     match skipped {
         [] => Ok("all checks passed".to_string()),
@@ -58,7 +58,7 @@ pub(crate) fn attacks(root: &Path) -> String {
     format!("| area | attack | tried | failed |\n|---|---|---:|---:|\n{}\n", rows.join("\n"))
 }
 
-/// Returns the texts that `text` extracts from the notes, sorted and without duplicates.
+/// Returns the strings that `text` extracts from the notes, sorted and without duplicates.
 fn sorted(root: &Path, text: impl Fn(&[&str]) -> Option<String>) -> Vec<String> {
     let notes = fs::read_to_string(path(root)).unwrap_or_default();
     let mut texts: Vec<String> =

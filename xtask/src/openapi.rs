@@ -22,7 +22,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
             Ok(started) => started,
             Err(problem) => return vec![problem],
         };
-        // The schemathesis test must be last, because it leaves leases behind.
+        // The schemathesis test must run last, because it leaves leases behind.
         let tests = [generated, described];
         let tested = tests.iter().map(|test| test(root, environment, &address));
         let problems = tested.filter_map(Result::err).collect();
@@ -35,7 +35,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 fn described(root: &Path, environment: &Environment, address: &str) -> Result<(), String> {
     let document = format!("{address}/openapi.json");
     let token = format!("Authorization: Bearer {TOKEN}");
-    // Findings are stored in the directory in which schemathesis runs.
+    // Schemathesis stores its findings in the directory in which it runs.
     let config = "../apps/serve/tests/schemathesis.toml";
     let step = ["st", "--config-file", config, "run", &document, "--header", &token];
     environment.run(&root.join("target"), &step)
@@ -51,7 +51,7 @@ fn generated(root: &Path, environment: &Environment, address: &str) -> Result<()
     environment.run(root, &["python", SCRIPT, &client, address, TOKEN])
 }
 
-/// Starts a service with no existing data. Returns its process and URL.
+/// Starts a service without any existing data. Returns its process and URL.
 fn start(root: &Path) -> Result<(Child, String), String> {
     let program = process::program_of_tests(root)?;
     let folder = root.join("target/openapi");

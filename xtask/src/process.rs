@@ -9,19 +9,19 @@ use serde_json::Value;
 pub(crate) const SIZE: (&str, &str) = (pavior_trials::SIZE, "checks");
 pub(crate) const LONG: (&str, &str) = (pavior_trials::SIZE, "long");
 
-/// Environment variables for all checks. They deny documentation warnings, and disable incremental
-/// builds so that instruction counts are comparable.
+/// Environment variables for all checks. They turn documentation warnings into errors, and disable
+/// incremental builds so that instruction counts are comparable.
 pub(crate) const CHECKED: [(&str, &str); 2] =
     [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
 
-/// Returns a command that runs this cargo in the root directory with space-separated arguments.
+/// Returns a command that runs the current cargo in the root directory with the given arguments.
 pub(crate) fn cargo(root: &Path, words: &str) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(words.split_whitespace()).current_dir(root).envs([SIZE]);
     cargo
 }
 
-/// Returns a cargo command that shares build output with all checks.
+/// Returns a cargo command whose build output is shared with all checks.
 pub(crate) fn checked(root: &Path, words: &str) -> Command {
     let mut cargo = cargo(root, words);
     cargo.envs(CHECKED);
@@ -34,8 +34,8 @@ pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
     Ok(root.join("target/debug/pavior"))
 }
 
-/// Builds the program with the features that the tests use, and returns its path. With any other
-/// features, most crates would be built twice.
+/// Builds the program with the features that the tests use, and returns its path. Any other set of
+/// features would cause most crates to be built twice.
 pub(crate) fn program_of_tests(root: &Path) -> Result<PathBuf, String> {
     run(&mut checked(root, "test --workspace --all-features --no-run --quiet"))?;
     Ok(root.join("target/debug/pavior"))

@@ -1,6 +1,6 @@
-//! The test programs, which are all built at once, and the steps that run them.
+//! The test programs, which are all built together, and the steps that run them.
 //!
-//! The programs run as under cargo, but without its lock, so builds do not block them.
+//! The programs run as they do under cargo, but without its lock, so builds do not block them.
 
 use std::fs;
 use std::path::Path;
@@ -17,9 +17,9 @@ const LIST: &str = "target/checks/programs.jsonl";
 /// A program that contains tests.
 #[derive(Debug, PartialEq)]
 struct Program {
-    /// The directory of its package, relative to the root.
+    /// The directory of the program's package, relative to the root.
     folder: String,
-    /// `it` for a package's integration tests, otherwise the name of a library or program.
+    /// `it` for a package's integration tests; otherwise, the name of a library or program.
     target: String,
     path: String,
 }

@@ -30,7 +30,7 @@ const STEPS: &[&[&str]] = &[
 const WHEELS: &str = "target/wheels-check";
 
 /// A linker for glibc 2.28, which may be older than the machine's own glibc. It runs zig through
-/// maturin, which searches the first Python on the path.
+/// maturin, which looks for zig in the first Python on the path.
 const LINKER: &str = "#!/bin/sh
 PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
 ";
@@ -39,7 +39,7 @@ PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-g
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     with_environment(root, "the Python package and the site", |environment| {
         let folder = root.join("apps/python");
-        // Tests compare the package with the program, so both must be built from the same sources.
+        // The tests compare the package with the program, so both must come from the same code.
         let made = process::program_of_tests(root).and_then(|_| install(root, environment));
         if let Err(problem) = made {
             return vec![problem];
@@ -58,7 +58,7 @@ pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
     })
 }
 
-/// Runs a function with the environment, or notes a skipped part if the environment is missing.
+/// Runs a function with the environment, or records a skipped part if there is none.
 pub(crate) fn with_environment(
     root: &Path,
     part: &str,
@@ -71,14 +71,14 @@ pub(crate) fn with_environment(
     }
 }
 
-/// Builds the site with drawings made by the program. Any warning is a failure. If the page that
-/// runs the engine can be built, the home page includes it.
+/// Builds the site with drawings made by the program. Any warning counts as a failure. If the page
+/// that runs the engine can be built, it is included in the home page.
 fn build_site(root: &Path, environment: &Environment) -> Result<(), String> {
     browser::page(root)?;
     environment.run(root, &["python", "docs/site/build.py"])
 }
 
-/// Creates the environment. If this fails, [`problems`] reports the reason.
+/// Creates the environment. On failure, [`problems`] reports the reason.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = environment(root);
     Vec::new()
@@ -94,7 +94,7 @@ impl Environment {
         let path = format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = Command::new(own.join(step[0]));
         command.args(&step[1..]).current_dir(folder).env("VIRTUAL_ENV", &self.0);
-        // These variables allow the checks to share build output.
+        // With these variables, the checks can share build output.
         command.envs(process::CHECKED).env("PATH", path);
         process::run(command.env_remove("PYTHONPATH"))
     }
@@ -145,7 +145,7 @@ pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     Ok(environment)
 }
 
-/// Builds and installs the wheel. With the test profile, fewer crates are built twice.
+/// Builds and installs the wheel. Using the test profile avoids building some crates twice.
 fn install(root: &Path, environment: &Environment) -> Result<(), String> {
     // The directory does not exist before the first build.
     let _ = fs::remove_dir_all(root.join(WHEELS));

@@ -1,4 +1,4 @@
-//! The steps in `cargo xtask check`: a single table, cheapest steps first.
+//! The steps in `cargo xtask check`, in a single table, cheapest steps first.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,9 +8,9 @@ use crate::{packaging, process, programs, python, sharing, tidy, viewer};
 
 pub(crate) struct Step {
     pub(crate) name: &'static str,
-    /// The typical duration in seconds on two idle cores, if earlier builds are reused.
+    /// The typical duration in seconds on two idle cores when earlier builds are reused.
     seconds: u32,
-    /// The number of cores that other computing steps cannot use while this step runs.
+    /// The number of cores that the step occupies while it runs.
     pub(crate) cores: usize,
     /// The names of prerequisite steps, separated by spaces.
     after: &'static str,
@@ -21,17 +21,17 @@ pub(crate) struct Step {
 /// The number of cores shared by computing steps.
 pub(crate) const BOTH: usize = 2;
 const ONE: usize = 1;
-/// The value of [`Step::cores`] for a step that mostly waits and runs alongside computing ones.
+/// The value of [`Step::cores`] for a step that mostly waits and runs alongside computing steps.
 pub(crate) const WAIT: usize = 0;
 
-/// The packaging steps. They run only in `.ci/run`, or if they are named.
+/// The packaging steps, which run only in `.ci/run` or when they are named explicitly.
 pub(crate) const PACKAGING: [&str; 2] = ["package", "release"];
 
 #[derive(Clone, Copy)]
 enum Work {
     /// Cargo commands, run in order.
     Cargo(&'static [&'static str]),
-    /// The integration tests, which mostly wait, for the package in this directory.
+    /// The mostly waiting integration tests of the package in this directory.
     Waiting(&'static str),
     Own(fn(&Path) -> Vec<String>),
 }
@@ -71,7 +71,7 @@ pub(crate) const STEPS: &[Step] = &[
         work: Own(sharing::problems) },
     Step { name: "formatting", seconds: 5, cores: ONE, after: "",
         does: "run rustfmt", work: Cargo(&["fmt --all --check"]) },
-    // These steps wait for downloads, or build programs that later runs can reuse.
+    // These steps wait for downloads, or build programs that later runs reuse.
     Step { name: "environment", seconds: 1, cores: WAIT, after: "",
         does: "create the Python environment for the checks",
         work: Own(python::prepare) },
@@ -99,7 +99,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "clippy", seconds: 60, cores: BOTH, after: "",
         does: "run clippy on all targets", work: Cargo(&[
         "clippy --workspace --all-targets --all-features --quiet -- -D warnings",
-        // These measurements run only when they are selected by name.
+        // These measurements run only when selected by name.
         "clippy --workspace --all-features --test speed --quiet -- -D warnings",
     ]) },
     Step { name: "tests", seconds: 300, cores: BOTH, after: "build",
@@ -141,7 +141,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "release", seconds: 60, cores: ONE, after: "build python clean",
         does: "build a release, and install and use it in a clean Debian 13",
         work: Own(packaging::check) },
-    // This step is last, because it replaces the tested program with one that has fewer features.
+    // This step is last because it replaces the tested program with one that has fewer features.
     Step { name: "features", seconds: 60, cores: BOTH, after: "tests serve slurm kube readme \
          openapi",
         does: "run clippy with fewer features, and test the help without them", work: Cargo(&[
@@ -162,7 +162,7 @@ pub(crate) fn run(root: &Path, name: &str) -> Vec<String> {
     }
 }
 
-/// Returns a step, or an error that lists all steps.
+/// Returns the step with a given name, or an error that lists all steps.
 pub(crate) fn named(name: &str) -> Result<&'static Step, String> {
     let step = STEPS.iter().find(|step| step.name == name);
     step.ok_or_else(|| format!("no such step: `{name}`{}", list()))
@@ -176,7 +176,7 @@ pub(crate) fn list() -> String {
     text
 }
 
-/// Returns true if the integration tests for the package in a directory are a separate step.
+/// Returns true if a package's integration tests are a separate step, given its directory.
 pub(crate) fn waits(folder: &str) -> bool {
     STEPS.iter().any(|step| matches!(step.work, Waiting(own) if own == folder))
 }

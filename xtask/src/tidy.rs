@@ -8,7 +8,7 @@ use crate::{budget, sources, words};
 const COLUMNS: usize = 100;
 const PAGE_LINES: usize = 100;
 
-/// A part of the attribute with which a library bans the calls listed in `clippy.toml`.
+/// The part of the attribute by which a library bans the calls listed in `clippy.toml`.
 const BANS: &str = "clippy::disallowed_methods))]";
 
 /// Returns all problems, one per line.
@@ -29,8 +29,8 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Finds result pages that are too long, or that have the same name as a page in docs/. Longer
-/// tables belong in CSV files next to the page.
+/// Finds result pages that are too long, or that have the same name as a page in docs/. Long tables
+/// belong in CSV files next to the page.
 fn of_results(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     for page in sources(&root.join("results"), "md") {
@@ -47,8 +47,8 @@ fn of_results(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Finds ignored tests, libraries that ban no calls, and long lines, which rustfmt does not break
-/// in comments, strings and macros. Lines with URLs are exempt.
+/// Finds ignored tests, libraries that ban no calls, and long lines, because rustfmt does not break
+/// comments, strings or macros. Lines with URLs are exempt.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let of_line = |(index, line): (usize, &str)| {
         let columns = line.chars().count();

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::process;
 
 const PACKAGES: &[&str] = &[
-    // For `pavior slurm` on the installed and other Slurm releases, and for its gate plugin.
+    // For `pavior slurm` with the installed and other Slurm releases, and for its gate plugin.
     "slurm-wlm",
     "slurm-wlm-basic-plugins",
     "slurm-client",
@@ -46,7 +46,7 @@ pub(crate) fn install(root: &Path) -> Vec<String> {
     }
     let mut install = Command::new("apt-get");
     install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&packages);
-    // Services are not started, because the tests run private instances.
+    // Services are not started, because the tests run their own instances.
     install.env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
     let installed = process::output(Command::new("apt-get").args(["update", "-qq"]))
         .and_then(|_| process::output(&mut install));

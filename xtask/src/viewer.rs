@@ -28,7 +28,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns a directory with the sources and npm packages, or the reason that npm failed.
+/// Returns a directory with the sources and npm packages, or the reason for npm's failure.
 pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/viewer");
     for stale in ["src", "try", "dist"] {
@@ -36,7 +36,7 @@ pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
     }
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut copy = Command::new("cp");
-    // Only sources are copied, which ensures that the bundle is rebuilt.
+    // Only the sources are copied, so that the bundle has to be rebuilt.
     copy.args(["-r", "package.json", "package-lock.json", "build.mjs", "tsconfig.json", "src"]);
     process::output(copy.args(["try", "try.mjs"]).arg(&folder).current_dir(root.join(PAGE)))?;
     if !folder.join("node_modules/esbuild").is_dir() {

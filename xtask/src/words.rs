@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sources;
 
-/// Words with which no sentence should begin. `Whether` is allowed for `bool` fields.
+/// Words that must not begin a sentence. `Whether` is allowed for `bool` fields.
 const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose", "Whether"];
 /// Words that look like third-person verbs but are not.
 const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jobs", "Sides"];
@@ -60,7 +60,7 @@ impl Count {
                 comment +=
                     if is_text { doc.trim_start_matches(['-', '*', '#', '|', ' ']) } else { "" };
             } else if line.starts_with("#[") {
-                // A Python property is documented with a noun phrase, like a field.
+                // A Python property, like a field, is documented with a noun phrase.
                 is_property |= line == "#[getter]";
             } else {
                 let item = if std::mem::take(&mut is_property) { "" } else { line };
@@ -69,7 +69,7 @@ impl Count {
         }
     }
 
-    /// Counts an item's comment, given the item's first line.
+    /// Counts the comment on an item, given the item's first line.
     fn add_comment(&mut self, comment: &str, item: &str) {
         let words: Vec<&str> = comment.lines().flat_map(|one| first_words(one.trim())).collect();
         let is_allowed = |word: &str| word == "Whether" && item.contains(": bool");

@@ -1,4 +1,4 @@
-//! Answers questions about a shape, in the current state of a run or in a state sent by the page.
+//! Answers questions about a shape, for a run's current state or for a state sent by the page.
 
 use pavior::answers::json::Place;
 use pavior::answers::{Demand, Question, SearchLimits, Shape, SlotsAnswer, Snapshot, Words, why};
@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 use crate::fault::Fault;
 use crate::session::{MAX_SEARCHED_NODES, Session};
 
-/// The maximum number of jobs that a plan moves.
+/// The maximum number of jobs that a plan may move.
 const MAX_MOVED_JOBS: usize = 3;
 
-/// Reports whether a box of a shape fits now, and how many fit at the same time. If none fits, also
-/// reports the jobs in the location that becomes free first, and moves that would make room.
+/// Reports whether a box of this shape fits now, and how many fit at once. If none fits, also
+/// reports the jobs blocking the location that frees up first, and moves that would make room.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
     let request = request(ask, grid)?;
-    // Query a copy of the machine, so that the strategy's random number stream does not advance.
+    // Query a copy of the machine so that the strategy's random number stream does not advance.
     let selection = run.machine().selection();
     let mut machine = State::of(run.machine()).machine(selection, 1).map_err(Fault::of)?;
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
@@ -60,13 +60,13 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     }))
 }
 
-/// Converts a question to a request. A number of nodes becomes the most compact box.
+/// Converts a question to a request. For a number of nodes, requests the most compact box.
 fn request(ask: Ask, grid: &Grid) -> Result<Request, Fault> {
     let rule: Selection<ShapeRule> = "compact".parse().map_err(Fault::of)?;
     Ok(ask.request(&mut Shaper::new(&rule, grid, 1, 0)))
 }
 
-/// A box occupied by a job, with one coordinate per axis.
+/// A box occupied by a job, with a base coordinate and a side length for each axis.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
@@ -75,7 +75,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Converts this part to a box. If the number of coordinates is wrong, its sides are zero.
+    /// Converts this part to a box, whose sides are zero if the number of coordinates is wrong.
     fn cuboid(&self, grid: &Grid) -> Cuboid {
         let is_known = [&self.base, &self.sides].iter().all(|all| all.len() == grid.axes());
         let three = |all: &[u16], fill| -> [u16; 3] {

@@ -12,7 +12,7 @@ use crate::log::Log;
 use crate::session::Session;
 use crate::{ask, registries};
 
-/// The settings of a run by name, each with one or more values as text.
+/// A run's settings, keyed by name. Each has one or more values, given as text.
 type Settings = Map<String, Value>;
 
 /// A command from the page.
@@ -23,19 +23,19 @@ enum Command {
     Registries,
     /// Opens a run that advances in steps, replacing any run with the same number.
     Open { run: usize, settings: Settings },
-    /// Advances a run through at most `instants` event times, or to the first at or after `until`.
+    /// Advances a run by up to `instants` event times, or to the first one at or after `until`.
     Step { run: usize, instants: u64, until: Option<f64> },
     /// Compares the wait times in two runs.
     Difference { runs: [usize; 2] },
     /// Reports whether a shape fits on the machine in a run's current state.
     Ask { run: usize, shape: String },
-    /// Shows where a strategy places a request in a given state.
+    /// Shows where a strategy would place a request in a given state.
     Explain(ask::Scene),
     /// Runs a simulation, like `pavior simulate --no-timing --format json`.
     Simulate { settings: Settings },
     /// Reads and summarizes the log in the bytes that follow this command.
     Log { name: String },
-    /// Simulates the log under all alternative settings, or only under the first ones to try.
+    /// Simulates the log under all alternative settings, or only under those to try first.
     Advise { settings: Settings, all: bool },
 }
 
@@ -62,8 +62,8 @@ const MOST_TRIED: usize = 5;
 const MAX_RUNS: usize = 8;
 
 impl Engine {
-    /// Answers a message: a command as one line of JSON, followed by the bytes of a log if the
-    /// command reads one. The reply is a JSON object. It has an `error` member if the command
+    /// Answers a message, which is a command as one line of JSON, followed by the bytes of a log if
+    /// the command reads one. The reply is a JSON object, with an `error` member if the command
     /// fails.
     ///
     /// ```
@@ -115,7 +115,7 @@ impl Engine {
         Ok(specification.to_json(&samples.map_err(Fault::of)?))
     }
 
-    /// Tries all alternatives, or only the first ones to try.
+    /// Tries all alternatives, or only those that should be tried first.
     fn advise(&self, settings: &Settings, all: bool) -> Result<Value, Fault> {
         let axes = specification(settings)?.points[0].settings().machine.axes();
         // Counting larger boxes after every event would take up most of the run time.
@@ -175,7 +175,7 @@ fn specification(settings: &Settings) -> Result<Specification, Fault> {
     })
 }
 
-/// Converts advice to JSON, with its sentences and with its table except for the box counts.
+/// Converts advice to JSON, including its sentences and its table without the box counts.
 fn advice_json(advice: &advice::Advice) -> Value {
     let is_shown = |measure: &advice::Measure| !measure.metric.starts_with("slots");
     let alternatives = advice.alternatives.iter().map(|one| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// The reason why a command failed, and the setting at fault, if any.
+/// The reason a command failed, and the invalid setting, if any.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) reason: String,

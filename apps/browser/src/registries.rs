@@ -1,4 +1,4 @@
-//! The choices that the page offers, taken from the registries.
+//! The choices offered by the page, taken from the registries.
 
 use pavior::experiments::parameters;
 use pavior::names::OptionSpec;

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use crate::fault::Fault;
 use crate::statistics::{MIN_COMPARED_JOBS, Statistics, mean_difference};
 
-/// The size in nodes of the largest machine for which the largest free box is found after every
-/// step, and for which answers include moves and box counts.
+/// The maximum machine size, in nodes, for which the largest free box is computed after every step
+/// and answers include moves and box counts.
 pub(crate) const MAX_SEARCHED_NODES: u32 = 40_000;
 
-/// The start time of a running job, and the boxes of its placement.
+/// A running job's start time and the boxes that it occupies.
 type Stay = (Time, Vec<Cuboid>);
 
 /// Changes to the running jobs since the last report to the page.
@@ -27,7 +27,7 @@ struct Changes {
     ended: Vec<u64>,
 }
 
-/// A run, and the state that was last reported to the page.
+/// A run and the state last reported to the page.
 pub(crate) struct Session {
     run: Simulation<'static, 'static, 'static>,
     unit: TimeUnit,
@@ -88,8 +88,8 @@ impl Session {
         })
     }
 
-    /// Advances through at most `instants` event times, or to the first at or after `until`, and
-    /// returns the changes.
+    /// Advances the run by up to `instants` event times, or to the first one at or after `until`,
+    /// and returns the changes.
     pub(crate) fn step(&mut self, instants: u64, until: Option<f64>) -> Result<Value, Fault> {
         for _ in 0..instants {
             let now = self.run.now();
@@ -168,8 +168,8 @@ impl Session {
         })
     }
 
-    /// Returns the difference in mean wait time between two runs of the same jobs. Compares only
-    /// jobs before the first one that is still waiting in either run, and ignores rejected jobs.
+    /// Returns the difference in mean wait time between two runs of the same jobs. Considers only
+    /// jobs before the first one still waiting in either run, and ignores rejected jobs.
     pub(crate) fn difference(&self, other: &Session) -> Value {
         let limit = self.settled_jobs().min(other.settled_jobs());
         let waits = self.statistics.common_waits(&other.statistics, limit);

@@ -7,7 +7,7 @@ use pavior::workload::Job;
 /// The minimum number of jobs for a confidence interval: ten per batch.
 pub(crate) const MIN_COMPARED_JOBS: usize = 10 * BATCHES;
 
-/// The wait times and the utilization in a run.
+/// Wait-time and utilization statistics for a run.
 pub(crate) struct Statistics {
     /// The time from which utilization is measured: the last event before the first job starts.
     begin: Time,
@@ -58,12 +58,12 @@ impl Statistics {
         self.started
     }
 
-    /// Returns one more than the largest index of any started job.
+    /// Returns one more than the largest index of any started job, or 0 if no job has started.
     pub(crate) fn known_jobs(&self) -> usize {
         self.waits.len()
     }
 
-    /// Returns the mean wait in ticks, or `None` before the first start.
+    /// Returns the mean wait time in ticks, or `None` if no job has started yet.
     pub(crate) fn mean_wait(&self) -> Option<f64> {
         (self.started > 0).then(|| self.waited as f64 / self.started as f64)
     }
@@ -74,7 +74,7 @@ impl Statistics {
         (span > 0).then(|| self.used as f64 / (f64::from(nodes) * span as f64))
     }
 
-    /// Returns the two wait times of each job that started in both runs and has an index below
+    /// Returns the wait times in both runs for each job that started in both and has an index below
     /// `limit`.
     pub(crate) fn common_waits(&self, other: &Statistics, limit: usize) -> Vec<[Time; 2]> {
         let waits = self.waits.iter().zip(&other.waits).take(limit);

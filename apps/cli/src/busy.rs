@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::json_lines::{LineError, LineObject, for_each_line};
 use crate::located::{self, Member};
 
-/// Additional keys that occur in answers from `pavior allocate`, in `--placements` lines and in
+/// Additional keys that may occur in answers from `pavior allocate`, in `--placements` lines and in
 /// queues. Their values are parsed only when needed.
 const OTHER_KEYS: &[&str] =
     &["nodes", "requested", "granted", "submit", "start", "end", "estimate", "user"];
@@ -23,15 +23,15 @@ const OTHER_KEYS: &[&str] =
 /// The state of a machine, with the job names from the file.
 pub(crate) struct Busy {
     pub(crate) state: State,
-    /// The jobs. A job's id is its position in this list, in the file and in `state.held()`.
+    /// The jobs. A job's id is its index in this list, in the file and in `state.held()`.
     jobs: Vec<BusyJob>,
     by_name: HashMap<Value, JobId>,
-    /// If set, jobs that are not running at this time are ignored.
+    /// The time at which a job must be running to be included, or `None` to include all jobs.
     instant: Option<f64>,
 }
 
-/// The values of a job that do not affect the state of the machine. Numbers are checked only when
-/// needed.
+/// The attributes of a job that do not affect the state of the machine. Numbers are validated only
+/// when needed.
 struct BusyJob {
     name: Value,
     line_number: usize,
@@ -43,8 +43,8 @@ struct BusyJob {
 /// A number together with its JSON value as written in the file.
 type WrittenNumber<'b> = (f64, &'b Value);
 
-/// A job name from an untrusted file. It is displayed with a bounded length and only visible
-/// characters.
+/// A job name from an untrusted file. When displayed, it has a limited length and contains only
+/// visible characters.
 pub(crate) struct JobName<'b>(&'b Value);
 
 impl<'b> JobName<'b> {
@@ -52,7 +52,7 @@ impl<'b> JobName<'b> {
         JobName(name)
     }
 
-    /// Returns the unescaped name, for drawings, which escape their input.
+    /// Returns the unescaped name, for use in drawings, which do their own escaping.
     pub(crate) fn raw(&self) -> String {
         match self.0 {
             Value::String(name) => name.clone(),
@@ -67,8 +67,8 @@ impl fmt::Display for JobName<'_> {
     }
 }
 
-/// The times at which jobs end, in any unit. Plans only compare end times, so they use ranks
-/// instead, starting at 1.
+/// The end times of jobs, in any unit. Plans only need to compare end times, so they use ranks,
+/// which start at 1.
 pub(crate) struct Ends<'b> {
     by_job: Vec<Option<WrittenNumber<'b>>>,
     sorted: Vec<WrittenNumber<'b>>,
@@ -98,13 +98,13 @@ impl Ends<'_> {
     }
 }
 
-/// Reads a file, or standard input if the path is `-`. If no path is given, all nodes are free.
+/// Reads a state from a file, or standard input for `-`. Without a path, all nodes are free.
 pub(crate) fn read(path: Option<&Path>, grid: Grid) -> Result<Busy, Failure> {
     path.map_or_else(|| Ok(Busy::none(grid)), |path| read_at(path, grid, None))
 }
 
-/// Reads a file, or standard input if the path is `-`. If a time is given, ignores jobs that are
-/// not running at that time.
+/// Reads a state from a file, or from standard input if the path is `-`. If a time is given,
+/// ignores jobs that are not running at that time.
 pub(crate) fn read_at(path: &Path, grid: Grid, instant: Option<f64>) -> Result<Busy, Failure> {
     let mut busy = Busy { instant, ..Busy::none(grid) };
     for_each_line(path, |line, number| busy.add_line(line, number))?;
@@ -117,8 +117,8 @@ impl Busy {
         Busy { state: State::new(grid), jobs: Vec::new(), by_name: HashMap::new(), instant: None }
     }
 
-    /// Creates a machine in this state, for questions that do not depend on the strategy. The
-    /// machine uses First Fit, which works on all grids.
+    /// Creates a machine in this state, for answering questions that do not depend on the strategy.
+    /// The machine uses First Fit, which works on all grids.
     pub(crate) fn machine(&self) -> Result<Machine, Failure> {
         let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
         self.state.machine(&first_fit, 1).map_err(Failure::usage)
@@ -152,7 +152,7 @@ impl Busy {
         Ok(starts.into_iter().map(|start| Some(start?.0)).collect())
     }
 
-    /// Returns the `user` of each job. Numbers that cannot be user ids are ignored.
+    /// Returns the `user` of each job, ignoring numbers that cannot be user ids.
     ///
     /// # Errors
     /// Returns an error if a user is not a number.
@@ -172,7 +172,7 @@ impl Busy {
         Ok(Ends { by_job, sorted })
     }
 
-    /// Returns the value of a key for each job. `null` counts as missing.
+    /// Returns the value of a key for each job, treating `null` as missing.
     fn numbers<'b>(
         &'b self,
         key: &str,
@@ -303,8 +303,8 @@ fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, LineE
     Ok(Cuboid::new(read("base", 0)?, read("sides", 1)?))
 }
 
-/// Parses one number per axis of the machine, each at least `least`. On machines with fewer than
-/// three axes, the remaining values are `least`.
+/// Parses one number per machine axis, each at least `least`. If the machine has fewer than three
+/// axes, the remaining values are set to `least`.
 fn numbers_per_axis(
     line: &str,
     Member { key, place, .. }: &Member,

@@ -24,7 +24,7 @@ pub(crate) fn lines() -> Limits {
     Limits::LINES.with_total(MAX_INPUT_BYTES.get().copied().flatten())
 }
 
-/// Opens a line-based input. Files with names that end in `.gz` are decompressed.
+/// Opens a line-based input, decompressing it if the file name ends in `.gz`.
 pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     // A Batsim log is a single document, so its lines may have any length.
     let name = path.to_string_lossy().to_ascii_lowercase();

@@ -42,7 +42,7 @@ pub(crate) fn elements(text: &str, place: &Range<usize>) -> Vec<Range<usize>> {
     elements
 }
 
-/// Returns the position of the first item in a value that begins with `bracket`.
+/// Returns the position of the first item inside a value that starts with `bracket`.
 fn inside(text: &str, place: &Range<usize>, bracket: char) -> Option<usize> {
     text[place.clone()].starts_with(bracket).then(|| after(text, place.start + 1))
 }

@@ -6,7 +6,7 @@ use pavior::workload::traces::{Dependencies, Note, Record};
 
 use crate::failure::Failure;
 
-/// Prints each log's notes, the number of skipped lines, and the dependencies that are followed.
+/// Prints each log's notes, the number of lines skipped, and the dependencies followed.
 pub(crate) fn print_log_notes(folder: &Folder) {
     for log in folder.logs() {
         log.notes().for_each(print_note);
@@ -48,7 +48,7 @@ fn describe_dependencies(records: &[Record]) -> String {
     text
 }
 
-/// If jobs depend on others, reports how many dependencies are ignored because a job is rejected.
+/// If jobs depend on others, reports how many dependencies are ignored due to rejected jobs.
 pub(crate) fn print_rejected(
     specification: &Specification,
     folder: &Folder,
@@ -71,7 +71,7 @@ pub(crate) fn print_rejected(
     Ok(())
 }
 
-/// Reports how many jobs run on the nodes recorded in the log, for each point that uses these.
+/// Reports, for each point that uses the nodes recorded in the log, how many jobs run on them.
 pub(crate) fn print_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     let is_placed = |point: &&Point| {
         point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     result.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
-/// The maximum length of a clap message that is printed unchanged, in color.
+/// The maximum length of a clap message that is printed as is, in color.
 const MAX_USAGE_BYTES: usize = 2000;
 
 /// Prints an error about the arguments. Clap quotes arguments verbatim, so this function escapes

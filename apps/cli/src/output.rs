@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::harmless;
 
-/// The width of tables and sentences in answers and advice, even on wider terminals.
+/// The maximum width of tables and sentences in answers and advice, even on wide terminals.
 pub(crate) const MAX_WIDTH: usize = 80;
 
 /// The minimum width of a truncated text column.
@@ -113,14 +113,14 @@ pub(crate) fn sides(grid: &Grid, sides: Sides) -> String {
     sides[..grid.axes()].iter().map(u16::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// Formats one line per item, each beginning with a label.
+/// Formats items one per line, each line beginning with a label.
 #[cfg(any(feature = "slurm", feature = "kube"))]
 pub(crate) fn labeled(label: &str, items: &[String]) -> String {
     let lines: Vec<String> = items.iter().map(|item| format!("{label}  {item}\n")).collect();
     lines.concat()
 }
 
-/// Returns rows as JSON objects. A cell becomes a number, a boolean, null or a string.
+/// Returns rows as JSON objects, converting each cell to a number, a boolean, null or a string.
 pub(crate) fn objects(columns: &[&str], rows: &[Vec<String>]) -> Value {
     let typed = |cell: &String| match (cell.as_str(), cell.parse::<f64>()) {
         ("", _) => Value::Null,
@@ -161,12 +161,12 @@ impl Reply<'_> {
 pub(crate) struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// True for columns of numbers, which are right-aligned.
+    /// True for numeric columns, which are right-aligned.
     numbers: Vec<bool>,
 }
 
 impl Table {
-    /// Creates a table in which the first `words` columns contain text and all others contain
+    /// Creates a table whose first `words` columns contain text and whose other columns contain
     /// numbers.
     pub(crate) fn new(header: &[&str], words: usize) -> Table {
         let header: Vec<String> = header.iter().map(ToString::to_string).collect();
@@ -208,13 +208,13 @@ impl Table {
         wanted.saturating_sub(2)
     }
 
-    /// Prints as many columns as fit in the width, and returns the number of omitted columns. If
-    /// the last column that is printed contains text, it may be truncated.
+    /// Prints as many columns as fit in the width, and returns the number of columns omitted. The
+    /// last printed column may be truncated if it contains text.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
-            // A single long name in the first column must not displace the columns after it.
+            // A single long name in the first column must not push out the columns after it.
             let is_cut =
                 column == 0 && !self.numbers[0] && self.header.len() > 1 && self.width() > width;
             let size = if is_cut { self.size(column).min(width / 2) } else { self.size(column) };

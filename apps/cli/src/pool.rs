@@ -5,7 +5,7 @@ use crate::failure::Failure;
 /// The maximum number of threads per core.
 const MAX_THREADS_PER_CORE: usize = 8;
 
-/// Runs a function in a pool with this many threads, by default one per core.
+/// Runs a function in a thread pool of the given size. The default is one thread per core.
 pub(crate) fn install<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> T + Send,

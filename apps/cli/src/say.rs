@@ -12,8 +12,8 @@ macro_rules! eprintln {
     ($($words:tt)*) => { $crate::say::say(format_args!($($words)*)) };
 }
 
-/// Prints one line on standard error. The text cannot move the cursor or begin another line. Long
-/// text is truncated.
+/// Prints one line on standard error. Escapes the text so that it cannot move the cursor or begin
+/// another line, and truncates it if it is long.
 pub(crate) fn say(words: Arguments<'_>) {
     let line = pavior::text::message(&pavior::text::cell(&words.to_string())) + "\n";
     // If this write fails, there is nowhere to report it.

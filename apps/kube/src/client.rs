@@ -17,7 +17,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
     runtime.map_err(|error| KubeError::Runtime(error.to_string()))
 }
 
-/// Connects to the cluster that the kubeconfig or the pod's service account specifies.
+/// Connects to the cluster specified by the kubeconfig or the pod's service account.
 pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
     let mut config = kube::Config::infer().await.map_err(|_| {
         let why = "no usable KUBECONFIG, ~/.kube/config or pod service account found";

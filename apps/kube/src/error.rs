@@ -33,7 +33,7 @@ pub enum KubeError {
     /// A text that is not a shape.
     #[error("the shape is not valid; use 1 to 3 sides, such as 4x4x2")]
     Shape,
-    /// No Machine can hold a box of the requested shape, for these reasons.
+    /// No Machine can hold a box of the requested shape. Contains the reason for each Machine.
     #[error("{}", join(.0))]
     Slots(Vec<KubeError>),
     /// An invalid image or resource name.

@@ -15,15 +15,15 @@ use crate::log::log;
 /// The default probe address.
 pub const PROBES: &str = "0.0.0.0:9324";
 
-/// The time after which the work on one machine is considered hung. Normally, it takes seconds; if
-/// the API server never answers, less than a minute.
+/// The time after which work on one machine is considered hung. This work normally takes seconds,
+/// or less than a minute if the API server never answers.
 const HANG_TIME: Duration = Duration::from_mins(5);
 
 /// The time for which a permission counts as missing after the API server rejects a write. Writes
 /// are retried sooner.
 const MISSING_PERMISSION_TIME: Duration = Duration::from_mins(1);
 
-/// The maximum number of listed faults, and of recorded permissions.
+/// The maximum number of faults listed, and the maximum number of permissions recorded.
 const MAX_FAULTS: usize = 16;
 
 /// The daemon's current activity.
@@ -43,10 +43,10 @@ pub(crate) struct Health {
     faults: Mutex<Faults>,
 }
 
-/// Faults that keep the daemon from acting, either fully or in part.
+/// Faults that keep the daemon from acting, either fully or partially.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    /// Kinds of objects that cannot be read, with the reasons.
+    /// Kinds of objects that cannot be read, each with the reason.
     pub(crate) kinds: BTreeMap<String, String>,
     /// Faulty Machines, with the reasons.
     pub(crate) machines: BTreeMap<String, String>,
@@ -54,7 +54,7 @@ pub(crate) struct Faults {
     pub(crate) all_machines_faulty: bool,
     /// The reason why the Lease cannot be read or written.
     pub(crate) lease: Option<String>,
-    /// Missing permissions and, for each, the time of the latest write that was rejected.
+    /// Missing permissions, each with the time of the latest rejected write.
     permissions: BTreeMap<String, Instant>,
 }
 
@@ -88,8 +88,8 @@ impl Faults {
     }
 }
 
-/// Parses a message of the API server, `... is forbidden: User "..." cannot VERB resource "..." in
-/// API group "..." ...`, and returns its part from the verb to the API group. The rest is dropped
+/// Parses an API server message, `... is forbidden: User "..." cannot VERB resource "..." in API
+/// group "..." ...`, and returns the part from the verb to the API group. The rest is dropped
 /// because it may name users' objects.
 fn missing_permission(message: &str) -> Option<String> {
     let (_, message) = message.split_once(" is forbidden: User \"")?;
@@ -125,8 +125,8 @@ impl Health {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if this replica is able to act, and a line for each fault. A replica cannot act
-    /// before it has read the cluster, without access to the Lease, or if every machine is faulty.
+    /// Returns true if this replica can act, and one line per fault. A replica cannot act before it
+    /// has read the cluster, without access to the Lease, or if every machine is faulty.
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();
         let can_act = !faults.all_machines_faulty && faults.lease.is_none();

@@ -8,7 +8,7 @@ use crate::objects::{Job, Object as _, Pod};
 use crate::read::{ACTIVE_PODS, list};
 use crate::write::Writer;
 
-/// The result of a removal, which lists opened pods, remaining pods, and Jobs to recreate.
+/// The result of a removal: the opened pods, the remaining pods, and the Jobs to recreate.
 #[derive(Debug, Default)]
 pub struct Removal {
     /// Pods whose gate was removed. The scheduler may start them anywhere.

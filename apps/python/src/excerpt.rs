@@ -1,4 +1,4 @@
-//! Formats values and tables, which may contain untrusted text, for terminals and notebooks.
+//! Formats values and tables for terminals and notebooks. The text may be untrusted.
 
 use std::fmt::Write;
 

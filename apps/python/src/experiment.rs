@@ -1,4 +1,4 @@
-//! Experiments as pure functions that any engine can call to find and run replications.
+//! Exposes experiments as pure functions, so that any engine can list and run replications.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -38,7 +38,7 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
             py.detach(work)
         })
     };
-    // If this fails, there is no other way to end the caller's code.
+    // Ignore errors: if this fails, there is no other way to stop the caller's code.
     let raise = || drop(Python::attach(|py| raise_in(py, thread.load(Ordering::Relaxed))));
     let mut polls_since = 0;
     let on_poll = || {
@@ -105,7 +105,7 @@ pub(crate) fn watched<T: Send + 'static>(
                     let poll = |py: Python<'_>| py.check_signals().and_then(|()| on_poll());
                     if let Err(raised) = Python::attach(poll) {
                         stop();
-                        // The exception is returned even if the work has not ended.
+                        // Return the exception even if the work has not ended by then.
                         let _ = answer.recv_timeout(GRACE);
                         return Err(raised);
                     }

@@ -1,4 +1,4 @@
-//! The Python class for replications that are already known.
+//! The Python class that holds the replications whose results are already known.
 
 use std::sync::{Mutex, MutexGuard};
 

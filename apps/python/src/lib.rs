@@ -1,7 +1,7 @@
 //! The native part of the Python package `pavior`.
 //!
-//! This module converts arguments to Rust types, errors to exceptions, and results to Python
-//! objects and Arrow tables. The other crates in the workspace do everything else.
+//! This crate converts arguments to Rust types, errors to exceptions, and results to Python objects
+//! and Arrow tables. All other work is done by the other crates in the workspace.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 // PyO3 passes arguments as owned values, even to functions that only read them.
 #![allow(clippy::needless_pass_by_value)]

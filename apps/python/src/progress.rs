@@ -123,7 +123,7 @@ impl Reporter {
             let done = done();
             self.report(done, done, 1).map(|()| value)
         });
-        // The caller gets the first error. A function passed by the caller has no `end` method.
+        // The caller gets the first error. A plain function as the callback has no `end` method.
         reported.inspect_err(|_| {
             let end = self.callback.as_ref().and_then(|callback| callback.getattr(py, "end").ok());
             let _ = end.map(|end| end.call0(py));

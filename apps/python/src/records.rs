@@ -1,4 +1,4 @@
-//! The history of every job, as Arrow tables with one row per job or per box.
+//! Exports the history of all jobs as Arrow tables with one row per job or per box.
 
 use std::sync::Arc;
 

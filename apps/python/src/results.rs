@@ -1,6 +1,6 @@
-//! The results of an experiment, as Arrow tables and as the files that the command line writes.
+//! Exports an experiment's results as Arrow tables and as the files the command line writes.
 //!
-//! Each table has a column for every parameter that is set at any of the points. The other columns
+//! Each table has one column for every parameter that is set at any point. The remaining columns
 //! contain means, samples or paired differences.
 
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Results {
         rows.retain(|row| row.summary.mean.is_some());
         let order =
             |metric: &str| self.specification().metrics.iter().position(|spec| spec.name == metric);
-        // The measured time is not one of the experiment's metrics, so it comes last.
+        // The measured time is not one of the experiment's metrics, so sort it last.
         rows.sort_by_key(|row| order(&row.metric).unwrap_or(usize::MAX));
         let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
         let varies = |at: usize| values.iter().any(|row| row[at] != values[0][at]);

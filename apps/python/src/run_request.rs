@@ -1,4 +1,4 @@
-//! Reads the run that a call requests: one combination of parameters and the source of its jobs.
+//! Reads the run a call requests: one combination of parameters, and the source of its jobs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(given.str()?.to_str()?.to_string());
     }
     if let Ok(number) = given.cast::<PyFloat>() {
-        // A number of jobs can also be written as 1e4.
+        // Users may also write a number of jobs as a float, such as 1e4.
         return Ok(number.value().to_string());
     }
     let mut known = parameters::ALL.iter().filter(|known| known.is_called(key));

@@ -79,7 +79,7 @@ pub(crate) fn largest_free(jobs: &[JobRecord], grid: Grid) -> Vec<Sample> {
     let mut samples = vec![(Time::ZERO, grid.nodes())];
     for instant in changes.chunk_by(|a, b| a.0 == b.0) {
         for &(_, starts, part) in instant {
-            // Errors are impossible, because recorded boxes were free when they were granted.
+            // These calls cannot fail, because recorded boxes were free when they were granted.
             let _ = if starts { free.take(part) } else { free.give(part) };
         }
         let value = free.largest_free().map_or(0, |largest| largest.volume());

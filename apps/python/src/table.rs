@@ -38,7 +38,7 @@ impl Table {
     /// # Errors
     /// Returns an error if the columns differ in length.
     pub(crate) fn new(columns: Vec<(&str, ArrayRef)>, unit: &str) -> PyResult<Table> {
-        // Make all columns nullable: with equal schemas, tables can be concatenated.
+        // Make all columns nullable, so that schemas are equal and tables can be concatenated.
         let columns = columns.into_iter().map(|(name, column)| (name, column, true));
         let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(value)?;
         let metadata = HashMap::from([("unit".to_string(), unit.to_string())]);

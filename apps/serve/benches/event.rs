@@ -1,12 +1,12 @@
-//! Measures, in instructions, the cost of sending an event to watchers: finding it, formatting it
-//! once for all watchers, and copying it for each. Socket work is not counted.
+//! Measures the number of instructions needed to send an event to watchers: looking it up,
+//! formatting it once for all watchers, and copying it for each one. Socket work is not counted.
 //!
 //! ```sh
 //! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
 //! cargo bench --profile dev --workspace --all-features --bench event -- check # the fixed set
 //! cargo bench --profile dev --workspace --all-features --bench event -- write # updates it
 //! ```
-//! This uses the test profile, in which the service and its dependencies are already built.
+//! Uses the test profile, because the service and its dependencies are already built with it.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
@@ -28,8 +28,8 @@ use tempfile::TempDir;
 
 /// The function that callgrind measures.
 const COUNTED: &str = "Watcher::follow";
-/// The numbers of events in two runs. Subtracting one instruction count from the other cancels out
-/// the cost of startup.
+/// The numbers of events in the two runs whose instruction counts are subtracted from each other,
+/// which cancels out the startup cost.
 const FEW: usize = 20;
 const MANY: usize = 60;
 
@@ -67,8 +67,8 @@ fn instructions(watchers: usize) -> f64 {
     (lowest(MANY) - lowest(FEW)) / (MANY - FEW) as f64
 }
 
-/// Starts a service with watchers, and creates events one at a time. Waits until all watchers have
-/// received each event, and ends the process after the last one.
+/// Starts a service with watchers and creates events one at a time, waiting until every watcher has
+/// received each event. Exits the process after the last one.
 fn send(watchers: usize, events: usize) {
     let folder = TempDir::new().expect("the file system has space");
     let address = start_service(&folder);

@@ -87,7 +87,7 @@ fn operations() {
     );
 }
 
-/// Measures grants and ends over 64 connections with one watcher and 100 watchers, alternately.
+/// Measures the rate of grants and ends over 64 connections, alternating 1 and 100 watchers.
 fn watchers() {
     let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
     let mut rates = [0.0; 2];
@@ -109,7 +109,7 @@ fn watchers() {
     println!("100 watchers: {:.2} of the rate with one watcher", rates[1] / rates[0]);
 }
 
-/// Measures 1000 watchers at 500 changes per second, plus one watcher that never reads.
+/// Measures 1000 watchers at 500 changes per second, with one more watcher that never reads.
 fn crowd() {
     const A_SECOND: f64 = 500.0;
     const CONNECTIONS: usize = 25;
@@ -152,7 +152,7 @@ impl std::fmt::Display for Received {
     }
 }
 
-/// Performs operations while watchers are connected. Returns the rate and the events received.
+/// Runs `work` while watchers are connected. Returns its rate and the events they received.
 fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f64, Received) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -183,7 +183,7 @@ fn watch(address: &str) -> TcpStream {
     stream
 }
 
-/// Reads events until `over` is set and no more arrive for a while.
+/// Reads events until `over` is set and no events have arrived for a while.
 fn listen(mut stream: TcpStream, over: &AtomicBool) -> Received {
     const TIME: &[u8] = b"\"at\":\"";
     stream.set_read_timeout(Some(Duration::from_millis(300))).expect("the timeout can be set");
@@ -230,17 +230,17 @@ fn recovery() {
     );
 }
 
-/// Returns the server's CPU time; a clock tick is a hundredth of a second.
+/// Returns the server's CPU time. A clock tick is assumed to be a hundredth of a second.
 fn cpu_time(server: &Server) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    // utime and stime are fields 14 and 15, and the name in parentheses is field 2.
+    // utime and stime are fields 14 and 15. The split follows field 2, the name in parentheses.
     let ticks = fields.skip(11).take(2).map(|field| field.parse::<u64>().expect("a number"));
     Duration::from_millis(10 * ticks.sum::<u64>())
 }
 
-/// Measures the journal alone in the temporary directory: durable records per second by group size.
-/// `results/service/sqlite_commits.py` does the same for SQLite.
+/// Measures the journal by itself in the temporary directory: durable records per second, by group
+/// size. `results/service/sqlite_commits.py` does the same with SQLite.
 fn journal() {
     let folder = tempfile::TempDir::new().expect("the file system has space");
     let disk = DiskFolder::open(folder.path()).expect("the folder is empty");

@@ -1,14 +1,14 @@
-//! Measures the latency of a refusal and of a change on a large machine as the number of leases
-//! grows. Square leases fill the machine, and every fifth has ended; requests are slightly larger,
-//! so none of them fits.
+//! Measures the latency of refusals and changes on a large machine as the number of leases grows.
+//! The machine is filled with square leases, and every fifth one is then ended. The requested
+//! squares are slightly larger, so none of them fit.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
 //! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # one number
 //! ```
-//! Before each refusal, except in the runs that repeat refusals in the same state, a lease begins
-//! and ends to create a new state. Times are the median and the maximum, as seen by a client on the
-//! same machine. Memory is the service's resident memory after the requests.
+//! A lease is granted and ended before each refusal to create a new state, except in the runs that
+//! repeat refusals in the same state. Times are the median and the maximum as seen by a local
+//! client. Memory is the service's resident memory after the requests.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
@@ -46,7 +46,7 @@ fn width(leases: usize) -> usize {
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("the file system has space")
 }
 
-/// Returns a server whose machine has been filled with leases, one in five of which has ended.
+/// Returns a server whose machine was filled with leases, one in five of which then ended.
 fn filled(leases: usize) -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = format!("mesh:{SIDE}x{SIDE}");

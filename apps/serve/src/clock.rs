@@ -23,7 +23,7 @@ impl Default for ServiceClock {
 }
 
 impl ServiceClock {
-    /// Returns a clock set to the current wall clock time.
+    /// Returns a clock set to the current wall-clock time.
     pub fn new() -> ServiceClock {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         ServiceClock::at(since.as_millis() as u64)
@@ -46,7 +46,7 @@ impl ServiceClock {
         self.wall_ms.saturating_add(self.elapsed_ms())
     }
 
-    /// Sets the clock to the given time. The clock keeps running from there.
+    /// Sets the clock to the given time, from which it then keeps running.
     pub fn set_ms(&self, ms: u64) {
         self.base_ms.store(signed(ms).saturating_sub(signed(self.elapsed_ms())), Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! Diagnoses refused requests in the state in which they were refused.
+//! Diagnoses refused requests, using the state in which they were refused.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -67,12 +67,12 @@ pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected_end(view, view.leases.get(id)?.end_ms())
 }
 
-/// Converts a lease's expected end from milliseconds. A time in the past becomes the current time.
+/// Converts a lease's expected end from milliseconds. If it is in the past, returns the present.
 fn expected_end(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| micros(end_ms.max(view.now_ms)))
 }
 
-/// Returns true if an unavailable node is drained. A node that fails in `changes` counts as failed.
+/// Returns true if an unavailable node is drained. Nodes that fail in `changes` are not drained.
 fn is_drained(board: &BoardView, changes: &Changes, node: NodeId) -> bool {
     board.drained.binary_search(&node.0).is_ok() && !changes.failed.contains(&node)
 }
@@ -97,7 +97,7 @@ pub(crate) struct Diagnosis {
     counts: NodeCounts,
     /// The number of free nodes required.
     needed: u64,
-    /// The missing resource: `nodes` or a contiguous `place`; null if nothing is missing.
+    /// The missing resource: `nodes` or a contiguous `place` for them; null if none is missing.
     missing: Option<&'static str>,
     /// The box where the request fits; null if there is none, or if the strategy grants by count.
     #[schema(value_type = Option<crate::core::schema::Part>)]
@@ -121,7 +121,7 @@ pub(crate) struct Blocked {
     busy_nodes: u64,
     /// The largest leases that hold nodes there.
     jobs: Vec<Blocker>,
-    /// The number of leases there that are not listed in `jobs`.
+    /// The number of leases in this box that are not listed in `jobs`.
     and_more: u64,
     /// The failed nodes there.
     #[schema(value_type = Vec<Vec<u16>>)]
@@ -132,12 +132,12 @@ pub(crate) struct Blocked {
     /// The time when the box becomes free; null if that is unknown or hidden from the caller.
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Instant>,
-    /// Moves that would make room sooner, if the search was requested and the caller may see them.
+    /// Moves that would make room sooner, if they were requested and the caller may see them.
     #[schema(value_type = Vec<crate::core::schema::Move>)]
     moves: Vec<Move>,
 }
 
-/// A lease that blocks a request. For another tenant's lease, only the number of nodes is shown.
+/// A lease that blocks a request. If it belongs to another tenant, only its size is shown.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocker {
     lease: Option<u64>,
@@ -161,7 +161,7 @@ pub(crate) struct DiagnosisQuery<'a> {
     pub(crate) caller: &'a Caller,
 }
 
-/// Data about a machine that all diagnoses in the same state share.
+/// Data about a machine that all diagnoses in the same state have in common.
 pub(crate) struct Scene {
     snapshot: Snapshot,
     /// The expected end of each job, sorted by job number.
@@ -171,7 +171,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Returns a machine's scene in a view, in O(leases + N/64) for N nodes.
+    /// Returns the scene for a machine in a view. Takes O(leases + N/64) for N nodes.
     pub(crate) fn in_view(view: &StateView, index: usize) -> Scene {
         let board = &view.boards[index];
         let mut healthy = Occupancy::all_free(board.grid);
@@ -211,7 +211,7 @@ impl Scene {
 }
 
 impl DiagnosisQuery<'_> {
-    /// Queries the strategy, then diagnoses the request in the given state.
+    /// Asks the strategy about the request, then diagnoses the request in the given state.
     ///
     /// # Errors
     /// Returns an error if the strategy cannot be built.
@@ -309,7 +309,7 @@ pub(crate) fn lease<'a>(
 pub(crate) struct Choice {
     strategy: String,
     pub(crate) granted: bool,
-    /// The reason, if the strategy refuses the request.
+    /// The reason for the refusal, if the strategy refuses the request.
     reason: Option<&'static str>,
     nodes: u64,
     /// The placement's contact index.
@@ -318,7 +318,7 @@ pub(crate) struct Choice {
     parts: Vec<Place>,
 }
 
-/// Returns a strategy's decision on a request in the given state.
+/// Returns a strategy's decision about a request in the given state.
 pub(crate) fn decision_of(
     grid: &Grid,
     state: &explain::State,

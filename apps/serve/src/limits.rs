@@ -2,12 +2,12 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The number of file descriptors set aside for everything except connections: the journal,
-/// snapshots, files being read, the lock, the database, the listener and the runtime.
+/// The number of file descriptors reserved for everything but connections: the journal, snapshots,
+/// files being read, the lock, the database, the listener and the runtime.
 const RESERVE: u64 = 64;
 
-/// Raises the open file limit as far as the system permits. Returns the number of connections that
-/// the new limit allows, up to `wanted`.
+/// Raises the limit on open files as far as the system permits. Returns the number of connections
+/// that the new limit allows, but at most `wanted`.
 pub(crate) fn connections(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };

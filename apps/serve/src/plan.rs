@@ -9,7 +9,7 @@ use crate::core::JobName;
 
 /// Returns the cheapest plan that makes room for a request. The cost of moving a job is its number
 /// of nodes. The request may use any box that its freedom allows. Without a freedom, it may use
-/// only its own box, rotated if `limits` allows that. Ties go to the first box.
+/// only its own box, rotated if `limits` permits. Ties go to the first box.
 ///
 /// # Errors
 /// Returns an error if the freedom allows nodes that do not form a box.

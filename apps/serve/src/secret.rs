@@ -8,14 +8,14 @@ use std::path::Path;
 /// The maximum size of a secret file, in bytes. The limit also stops reads from endless devices.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Reads a file that only its owner may access. The owner must be root or this process's user.
+/// Reads a file that only its owner may access. The owner must be root or the current user.
 ///
 /// # Errors
 /// Returns an error that explains how to fix the problem if the file is unreadable or other users
 /// have access to it.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
-    // The path could be replaced in the meantime, so check the open file itself.
+    // Check the open file, because the path could be replaced in the meantime.
     let metadata = file.metadata()?;
     // Pipes and devices leave no copy on disk, so their owner and mode do not matter.
     let is_on_disk = metadata.is_file();

@@ -1,4 +1,4 @@
-//! Reasons why requests are waiting, with the names and times that the caller may see.
+//! Reasons why requests are waiting, including only the names and times the caller may see.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::core::{
 };
 use crate::diagnose;
 
-/// The threshold above which a time is assumed to belong to a job without an estimate.
+/// The threshold above which a time is taken to be that of a job without an estimate.
 const ENDLESS: Time = Time(UNLIMITED.0 / 2);
 
 /// Explains why the requests in a machine's queue are waiting ([`answers::waits`]).
@@ -76,7 +76,7 @@ impl WaitsCache {
     }
 }
 
-/// Job names and times that a caller may see. Other tenants' jobs are anonymous.
+/// The job names and times that a caller may see. Other tenants' jobs are anonymous.
 pub(crate) struct Names<'a> {
     view: &'a StateView,
     board: &'a BoardView,
@@ -126,7 +126,7 @@ impl<'a> Names<'a> {
         self.with_words(|words| why.lines(words))
     }
 
-    /// Returns the reason why a request is waiting, limited to what the caller may see.
+    /// Returns the reason why a request is waiting, showing only what the caller may see.
     pub(crate) fn waits_for(&self, why: &Why) -> WaitsFor {
         let by = |id: JobId| {
             let request = self.waiting(id);

@@ -1,7 +1,7 @@
 //! Runs Slurm commands, with limits on their time and output.
 //!
-//! A [`Call`] created from a [`Query`] cannot change anything, regardless of its arguments. Changes
-//! require an [`Operator`], which only the placing daemon and `uninstall` have.
+//! A [`Call`] made from a [`Query`] cannot change anything, whatever its arguments. Changes require
+//! an [`Operator`], which only the daemon that places jobs and `uninstall` have.
 //!
 //! A command that exceeds its time or output limit is killed, and the daemon skips the cycle. The
 //! output of a failed command is never used, because it may be truncated. Environment variables
@@ -66,7 +66,7 @@ pub(crate) enum Query {
 }
 
 impl Query {
-    /// Returns the program and, if it needs one, the argument that makes it read-only.
+    /// Returns the program, along with the argument that makes it read-only, if one is needed.
     fn command(self) -> (&'static str, Option<&'static str>) {
         match self {
             Query::Nodes => ("sinfo", None),
@@ -84,12 +84,12 @@ pub(crate) struct Operator(());
 
 #[expect(clippy::unused_self, reason = "an operator is the right to make these calls")]
 impl Operator {
-    /// Creates an operator. Only the placing daemon and `uninstall` may call this.
+    /// Creates an operator. Only the daemon that places jobs and `uninstall` may call this.
     pub(crate) fn new() -> Operator {
         Operator(())
     }
 
-    /// Runs `scontrol` with changes on standard input. Slurm may reject some of the changes.
+    /// Feeds changes to `scontrol` on standard input. Slurm may reject some of the changes.
     ///
     /// # Errors
     /// Returns an error if the command cannot be run or does not respond.

@@ -1,8 +1,8 @@
-//! Applies changes with a single `scontrol` process that reads them from its standard input. A
-//! change consists of one or two lines and takes 3 to 18 ms. Values on these lines can contain
-//! neither line breaks nor spaces, because Slurm (22.05 to 26.05) treats quotation marks as part of
-//! the value. Sentences are therefore passed as arguments to a separate `scontrol`, as are lines
-//! that are so long that a `scontrol` built without readline would split them.
+//! Applies changes through a single `scontrol` process that reads them from standard input. A
+//! change takes one or two lines and 3 to 18 ms. Values on these lines cannot contain line breaks
+//! or spaces, because Slurm (22.05 to 26.05) treats quotation marks as part of the value. Text with
+//! spaces is therefore passed as arguments to a separate `scontrol`, as are lines so long that a
+//! `scontrol` built without readline would split them.
 
 use pavior::text::shown;
 
@@ -14,7 +14,7 @@ use crate::plan::change::{Change, Priority, TOP_PRIORITY};
 
 pub(crate) mod lock;
 
-/// The one-word note on a job whose gate is closed.
+/// The one-word note for a job whose gate is closed.
 const CLOSED_NOTE: &str = "pavior:waits";
 
 /// The maximum number of errors to return.
@@ -23,17 +23,17 @@ const MAX_OBJECTIONS: usize = 64;
 /// The maximum length of a `scontrol` input line, in bytes, including the line break.
 const MAX_LINE: usize = 4095;
 
-/// A change in one of the forms that `scontrol` accepts.
+/// A change, in one of the two forms that `scontrol` accepts.
 #[derive(Debug, PartialEq, Eq)]
 enum Request {
-    /// Input lines for a `scontrol` process that is shared with other changes.
+    /// Input lines for a `scontrol` process that also handles other changes.
     Lines(String),
     /// Arguments for a separate `scontrol` process.
     Arguments(Vec<String>),
 }
 
 impl Change {
-    /// Formats the change, with any note in `field`. Returns `None` for a note that has no field.
+    /// Formats the change, writing any note to `field`. Returns `None` if a note has no field.
     fn request(&self, field: NoteField) -> Option<Request> {
         let note = |text: &str| field.field().map(|name| format!("{name}={text}"));
         Some(match self {
@@ -51,7 +51,7 @@ impl Change {
             }
             Change::Close { job, licenses, wait_s, priority } => {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
-                // The job no longer owns the box named in its previous note.
+                // The box named in the job's previous note is no longer assigned to the job.
                 let note = note(CLOSED_NOTE).map_or(String::new(), |note| format!(" {note}"));
                 let update =
                     format!("update JobId={job} ReqNodeList= Licenses={licenses}{start}{note}");
@@ -80,8 +80,8 @@ impl Change {
     }
 }
 
-/// Applies changes in order, then writes notes. Returns Slurm's error messages, which are normal:
-/// jobs may have started or ended meanwhile. The next cycle reads the actual state.
+/// Applies changes in order and then writes notes. Returns Slurm's error messages, which are
+/// expected, since jobs may have started or ended meanwhile. The next cycle reads the actual state.
 pub(crate) fn apply(
     operator: &Operator,
     changes: &[Change],

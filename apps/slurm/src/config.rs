@@ -14,12 +14,12 @@ use crate::names::patterns::{self, Nodes};
 use crate::names::{NodeName, is_safe_name};
 use crate::{SlurmError, files};
 
-/// The default name of both the gate's license and the reservation that contains it.
+/// The default name of the gate's license and of the reservation that contains it.
 pub(crate) const LICENSE: &str = "pavior";
 
 /// The maximum number of shapes in `slots`.
 const MAX_SLOTS: usize = 16;
-/// The maximum value of each time in the configuration, in the unit of that setting.
+/// The maximum value of any time in the configuration, in the unit of the setting.
 const MAX_INTERVAL: u64 = 3_600_000;
 
 /// The daemon's configuration.

@@ -35,7 +35,7 @@ use problems::{LogLine, Problem, Problems};
 const SITE_READ_S: u64 = 60;
 /// The additional delay before the next read if slurmdbd does not respond, in seconds.
 const SITE_DELAY_S: u64 = 240;
-/// Limits on the number of jobs and nodes listed in a log line.
+/// The maximum number of jobs, and of nodes, listed in a log line.
 const MAX_LISTED_JOBS: usize = 8;
 const MAX_LISTED_NODES: usize = 64;
 
@@ -103,12 +103,12 @@ struct Daemon {
     shaper: Shaper,
     memory: Memory,
     metrics: Metrics,
-    /// The most recently submitted job seen so far.
+    /// The most recently submitted job that a cycle has seen.
     newest: Option<JobKey>,
     site: Site,
     site_read_at: u64,
     reader: Reader,
-    /// The ungated partitions that were reported most recently.
+    /// The ungated partitions in the most recent report.
     ungated: Vec<String>,
     /// True once the startup checks have passed.
     checks_passed: bool,
@@ -256,7 +256,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Rereads the site's configuration if that is due or if there is a new job.
+    /// Rereads the site's configuration if a read is due or there is a new job.
     fn refresh_site(&mut self, has_new_job: bool, time: u64) -> Result<(), SlurmError> {
         let is_urgent = has_new_job && self.site.unknown.is_none();
         if !is_urgent && time < self.site_read_at + SITE_READ_S {

@@ -13,7 +13,7 @@ pub enum SlurmError {
     /// Another daemon is active, or someone has edited a file that the command would replace.
     #[error("{0}")]
     Conflict(String),
-    /// The cluster does not match the configuration, or the user lacks the necessary rights.
+    /// The cluster does not match the configuration, or the user lacks required permissions.
     #[error("{0}")]
     Unfit(String),
     /// slurm.conf lacks a line that only an administrator can add. The text includes that line.

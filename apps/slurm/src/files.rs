@@ -21,8 +21,8 @@ pub(crate) fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns a file's text, or `None` if there is no such file. Invalid UTF-8 is replaced, which is
-/// harmless because such text is compared but never written back.
+/// Returns a file's text, or `None` if there is no such file. Replaces invalid UTF-8, which is
+/// harmless because the text is compared but never written back.
 ///
 /// # Errors
 /// Returns an error if the file exists but cannot be read.
@@ -34,8 +34,8 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
     }
 }
 
-/// Writes a world-readable file. The write is atomic, because slurmctld may read the file at any
-/// time. It is not synced to disk, so the command must be rerun after a power failure.
+/// Writes a world-readable file. The write is atomic because slurmctld may read the file at any
+/// time. It is not synced to disk, so after a power failure, the command must be run again.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.

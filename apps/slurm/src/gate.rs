@@ -1,8 +1,8 @@
 //! The gate: the part of `pavior slurm` that runs in slurmctld, as a Lua script.
 //!
 //! Each machine has its own module, which job_submit.lua calls. Both files are sealed: their first
-//! line contains a checksum of the text. The seal shows whether Pavior wrote the file and no one
-//! has edited it since, and it identifies the gate that slurmctld has loaded.
+//! line contains a checksum of the text. The seal shows whether Pavior wrote the file and the file
+//! is unedited, and identifies the gate that slurmctld has loaded.
 
 use std::path::Path;
 
@@ -24,14 +24,14 @@ const SEAL: &str = "Written by pavior slurm install, checksum ";
 const PASSING_SCRIPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
     function slurm_job_modify() return slurm.SUCCESS end\n\
     return slurm.SUCCESS\n";
-/// The text before and after the list of modules in job_submit.lua.
+/// The text before and after the list of modules in a job_submit.lua.
 const MODULE_LIST: (&str, &str) = ("ipairs({ ", " })");
 
 /// The file that slurmctld runs for each job.
 pub(crate) const JOB_SUBMIT: &str = "job_submit.lua";
 
-/// Returns the file name of a machine's module. The name depends on the license, so one directory
-/// can contain several modules.
+/// Returns the file name of a machine's module. The name includes the license, so one directory can
+/// contain several modules.
 pub(crate) fn module_name(config: &Config) -> String {
     match config.license.as_str() {
         LICENSE => "pavior.lua".into(),
@@ -92,7 +92,7 @@ pub(crate) fn is_sealed(text: &str) -> bool {
     })
 }
 
-/// Generates the lines that make a site's own job_submit.lua call a machine's module.
+/// Generates the lines with which a site's own job_submit.lua calls a machine's module.
 pub(crate) fn calls(config: &Config, folder: &Path) -> String {
     format!(
         "  local pavior = dofile(\"{}\")\n  \

@@ -9,7 +9,7 @@
 //!
 //! A malformed record does not affect other records. If a node's line is malformed, the node is
 //! unavailable. If a job's record is malformed, its nodes are free only if Slurm reports them as
-//! idle after the jobs have been read.
+//! idle in a read that follows the read of the jobs.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -116,8 +116,8 @@ impl Ledger {
         self.jobs.iter().map(SlurmJob::key).max()
     }
 
-    /// Finds a job by name. Given the name of an array, returns the first task, preferably a
-    /// waiting one, along with a summary of the array.
+    /// Finds a job by name. For the name of an array, returns the first task, preferably a waiting
+    /// one, along with a summary of the array.
     pub(crate) fn find(&self, text: &str) -> Option<(JobName, Option<ArraySummary>)> {
         let is_known = |name: &JobName| {
             let unreadable = || self.unreadable.iter().any(|record| record.job == Some(*name));
@@ -163,7 +163,7 @@ impl Ledger {
     }
 
     /// Returns the taken nodes that no job in the ledger owns. If a job with a malformed record may
-    /// hold unknown nodes, every node counts as taken, because that job may hold any of them.
+    /// hold unknown nodes, treats every node as taken.
     fn unowned_nodes(&self) -> HashSet<NodeName> {
         let held: HashSet<&NodeName> = self.jobs.iter().flat_map(SlurmJob::owned).collect();
         let all = self.unreadable.iter().any(Unreadable::may_hold_nodes);
@@ -171,8 +171,8 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Updates the offers of all nodes, and the conditions of nodes that have no owner or have
-    /// become unavailable.
+    /// Updates the offers of all nodes. Updates the conditions only of nodes that have no owner or
+    /// are now unavailable.
     fn update_nodes(&mut self, later: Vec<SlurmNode>) {
         let unowned_nodes = self.unowned_nodes();
         let mut later: HashMap<NodeName, SlurmNode> =

@@ -34,13 +34,13 @@ use memory::Eviction;
 pub(crate) use memory::Memory;
 use world::{Rules, World};
 
-/// The number of jobs at the head of the queue for which notes are written.
+/// The number of jobs at the head of the queue that get notes.
 const MAX_NOTED_JOBS: usize = 32;
 /// The maximum number of notes written in a cycle.
 const MAX_NOTES: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
 const NOTE_INTERVAL_S: u64 = 10;
-/// The time after a job's start, in seconds, in which it may be requeued if it is on wrong nodes.
+/// The time after its start, in seconds, during which a job on the wrong nodes may be requeued.
 const REQUEUE_TIME_S: u64 = 60;
 
 /// The changes planned in a cycle, and a summary of the state before them.
@@ -53,7 +53,7 @@ pub(crate) struct Decision {
     pub(crate) free: Occupancy,
     pub(crate) failed: u32,
     pub(crate) overlaps: Vec<NodeId>,
-    /// Jobs that can never be placed or are not running on a box, with the reasons.
+    /// Jobs that can never be placed or are running outside a box, with the reasons.
     pub(crate) boxless: Vec<(JobName, Note)>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn decide(
     }
     let mut limits = Limits::new(rules, ledger);
     for (index, role) in cycle.state.roles.iter().enumerate() {
-        // A job may start just before the daemon closes its gate.
+        // An opened job may start just before the daemon closes its gate.
         if matches!(role, Role::Opened | Role::Preempting | Role::Obstructed(_)) {
             limits.reserve(&ledger.jobs[index]);
         }
@@ -171,8 +171,8 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Requeues jobs that have just started on nodes that do not form the requested box. Returns
-    /// notes for jobs that started on such nodes earlier.
+    /// Requeues jobs that just started on nodes that do not form the requested box. Returns notes
+    /// for jobs that started on such nodes too long ago.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
         let mut notes = Vec::new();
@@ -187,9 +187,9 @@ impl Cycle<'_> {
         notes
     }
 
-    /// Starts the jobs that the scheduler chooses and opens their gates. Jobs that would exceed a
-    /// limit are hidden from the scheduler, so no other job waits for them, and are returned with
-    /// notes.
+    /// Starts the jobs that the scheduler selects and opens their gates. Jobs that would exceed a
+    /// limit are hidden from the scheduler, so that no other job waits for them. Returns those jobs
+    /// with notes.
     fn open(
         &mut self,
         waiting: &[Waiting],
@@ -284,7 +284,7 @@ impl Cycle<'_> {
         limited.take(MAX_NOTED_JOBS).map(note).collect()
     }
 
-    /// Writes the given notes and those for the first jobs waiting for a box, if they have changed.
+    /// Writes the given notes and notes for the first jobs waiting for a box, where changed.
     fn write_notes(&mut self, waiting: &[Waiting], notes: &[IndexedNote]) {
         let (world, now) = (self.world, self.world.now);
         let blocked = self.blocked_on_box(waiting, notes);

@@ -1,5 +1,5 @@
 //! Prints a Markdown table of each strategy's work (counts and measured time per attempt) by
-//! machine, job size and occupancy. Also prints the number of pieces into which TBL divides planes.
+//! machine, job size and occupancy. Also prints how many pieces TBL divides planes into.
 //!
 //! Run with `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]`, where each NAME is a
 //! strategy (default: all). All strategies answer the same questions in the same states. To create
@@ -28,9 +28,9 @@ const MACHINES: [&str; 9] = [
 /// skipped.
 const LIMIT: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 48;
-/// The number of rounds. Each asks all questions, and only the fastest one counts.
+/// The number of rounds. Each round asks every question; only the fastest round counts.
 const ROUNDS: u32 = 7;
-/// The number of jobs that are released and granted again to measure the upkeep of lists.
+/// The number of jobs to release and grant again when measuring list upkeep.
 const EXCHANGES: usize = 16;
 
 /// A state and its questions.

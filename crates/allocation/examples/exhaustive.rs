@@ -1,8 +1,8 @@
 //! Tests every claim in the registry on every occupancy of all grids with at most 12 nodes. Sides
-//! are in ascending order, and every combination of wraps that matters is tested. Prints a Markdown
-//! table, and exits with 1 at the first broken claim. `cargo xtask exhaustive [NAME] [NODES]` runs
-//! this program for one strategy with all its variants (`NAME`) or for one variant (`NAME:OPTION`).
-//! `NODES` replaces the limit of 12 nodes.
+//! are in ascending order, and every combination of wraparound axes that matters is tested. Prints
+//! a Markdown table, and exits with status 1 at the first broken claim. `cargo xtask exhaustive
+//! [NAME] [NODES]` runs this program for all variants of a strategy (`NAME`) or for a single
+//! variant (`NAME:OPTION`). `NODES` replaces the limit of 12 nodes.
 
 use std::process::ExitCode;
 
@@ -10,8 +10,8 @@ use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;
 use pavior_mesh::Grid;
 
-/// Returns all grids with at most `most` nodes and ascending sides of at least 2, and all single
-/// rows.
+/// Returns all grids with at most `most` nodes whose sides are at least 2 and in ascending order,
+/// and all single rows.
 fn grids(most: u32) -> Vec<Grid> {
     let mut grids = Vec::new();
     for a in 1..=most as u16 {

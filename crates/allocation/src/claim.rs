@@ -1,4 +1,4 @@
-//! Strategies' claims, in a form that tests can compare with the oracle.
+//! The claims that strategies make, in a form that tests can check against the oracle.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides};
@@ -20,7 +20,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns the claim of a strategy with its options.
+    /// Returns the claim of a strategy with the given options.
     pub fn of(strategy: &Selection) -> Claim {
         (strategy.entry.does.claim)(&strategy.options)
     }
@@ -45,7 +45,7 @@ pub enum Recognition {
     First,
     /// The strategy chooses the placement with the best score.
     Best {
-        /// The score of a free box. Higher is better.
+        /// Returns the score of a free box. Higher scores are better.
         score: fn(&Occupancy, &Cuboid) -> i64,
         /// The candidates that are compared.
         over: Over,
@@ -58,10 +58,10 @@ pub enum Recognition {
     Partial(Question),
     /// The strategy succeeds if and only if enough nodes are free.
     Count,
-    /// The strategy follows its own rule (partition hardware, connected sets), which may depend on
-    /// the placements that jobs hold.
+    /// The strategy has its own rule (partition hardware, connected sets), which may depend on the
+    /// placements that jobs hold.
     Own {
-        /// Returns true if and only if a grant is possible.
+        /// Returns true if and only if the request can be granted.
         feasible: fn(&Scene<'_>) -> bool,
         /// Returns true if the strategy may grant a placement that consists of free nodes.
         allowed: fn(&Scene<'_>, &Placement) -> bool,
@@ -99,8 +99,8 @@ pub enum Question {
     Count,
 }
 
-/// Returns the claim of a strategy that grants exactly the requested number of nodes, and succeeds
-/// if and only if enough nodes are free.
+/// Returns the claim of a strategy that grants exactly the requested number of nodes if enough
+/// nodes are free, and otherwise refuses.
 pub fn by_count(_: &Options) -> Claim {
     Claim {
         family: |_, _, _| Vec::new(),
@@ -155,7 +155,7 @@ impl BoxGroup {
         self.parts.iter().map(Cuboid::volume).fold(0, u32::saturating_add)
     }
 
-    /// Returns the sides of the bounding box. They are all 0 if the group has no boxes.
+    /// Returns the sides of the bounding box, which are all 0 for a group without boxes.
     pub fn bounding(&self) -> Sides {
         std::array::from_fn(|axis| {
             let end = |part: &Cuboid| part.base[axis].saturating_add(part.sides[axis]);
@@ -163,7 +163,7 @@ impl BoxGroup {
         })
     }
 
-    /// Returns the boxes, placed at a base on the grid.
+    /// Returns the boxes for a given base on the grid.
     pub fn at(&self, grid: &Grid, base: Coordinates) -> Vec<Cuboid> {
         let place = |part: &Cuboid| {
             let at = |axis: usize| {

@@ -91,7 +91,7 @@ pub fn first_base(options: &Options) -> Claim {
 /// A placement of one shape, and its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {
-    /// The score. Higher is better. Orientations are compared by score only with `turn=best`.
+    /// The score. Higher is better. Only `turn=best` compares the scores of orientations.
     pub score: i64,
     /// The placement.
     pub at: Cuboid,
@@ -106,27 +106,27 @@ impl From<Cuboid> for Scored {
 
 /// A rule that places a box of one shape. Contiguous strategies differ only in their rules.
 ///
-/// All methods except [`best`](BoxRule::best) have default implementations, which are correct for a
-/// rule that has no state other than scratch space.
+/// All methods but [`best`](BoxRule::best) have default implementations, which are correct for a
+/// rule whose only state is scratch space.
 pub trait BoxRule: Clone + Send + Sync + 'static {
-    /// True if the rule reads [`View::busy`]. Otherwise, the list is not maintained.
+    /// True if the rule reads [`View::busy`]. If false, the list is not maintained.
     const READS_BUSY_LIST: bool = true;
 
     /// Returns a placement of a shape, or `None` if there is none. The shape must fit the empty
     /// machine without rotation.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored>;
 
-    /// Prepares for a request in this state. Called once per request, before trying its
-    /// orientations.
+    /// Prepares for a request in this state. Called once per request, before its orientations are
+    /// tried.
     fn load(&mut self, _view: &mut View<'_>) {}
 
-    /// Records that these nodes are now taken. All of them were free.
+    /// Records that these nodes, all of which were free, are now taken.
     fn granted(&mut self, _placement: &Placement) {}
 
-    /// Records that nodes that were granted together are free again.
+    /// Records that these nodes, which were granted together, are free again.
     fn released(&mut self, _placement: &Placement) {}
 
-    /// Returns the work that the rule counts itself, in addition to what [`View`] counts.
+    /// Returns the work that the rule counts itself, beyond the work that [`View`] counts.
     fn work(&self) -> Work {
         Work::default()
     }
@@ -135,7 +135,7 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
     fn validate(&self, _free: &Occupancy) {}
 }
 
-/// The state in which a rule places a box. Searches made through the view are counted.
+/// The state in which a rule places a box. Counts the searches made through it.
 pub struct View<'a> {
     free: &'a Occupancy,
     busy: &'a [Cuboid],
@@ -158,7 +158,7 @@ impl<'a> View<'a> {
         self.busy
     }
 
-    /// Counts work that was done outside this view.
+    /// Counts work that was done without this view.
     pub fn count(&mut self, work: Work) {
         *self.work += work;
     }
@@ -218,15 +218,15 @@ struct Common {
     grid: Grid,
     turn: Turn,
     over: Over,
-    /// For a rule that misses no free box, the exact search that refuses requests and chooses
-    /// orientations.
+    /// The exact search that refuses requests and chooses orientations, for a rule that misses no
+    /// free box.
     exact: Option<BaseSearch>,
     busy: BusyList,
     work: Work,
 }
 
 impl Common {
-    /// Returns the shapes for the rule to try, in order, or `None` if the exact search refuses.
+    /// Returns the shapes that the rule tries, in order, or `None` if the exact search refuses.
     fn shapes(&mut self, free: &Occupancy, request: &Request) -> Option<FewShapes> {
         let Some(exact) = &mut self.exact else {
             return Some(self.turn.shapes(self.grid, request).collect());
@@ -283,8 +283,8 @@ impl Common {
 }
 
 impl<R: BoxRule> Contiguous<R> {
-    /// Creates the strategy for an empty machine. The `turn` option determines which orientations
-    /// are tried. It must be declared, for example as [`TURN_ON`].
+    /// Creates the strategy for an empty machine. The `turn` option, which determines the
+    /// orientations to try, must be declared, for example as [`TURN_ON`].
     pub fn new(grid: &Grid, options: &Options, rule: R) -> Contiguous<R> {
         let common = Common {
             grid: *grid,
@@ -305,8 +305,8 @@ impl<R: BoxRule> Contiguous<R> {
         self
     }
 
-    /// Sets whether to use the best placement in the first orientation that fits or across all
-    /// orientations, regardless of the `turn` option.
+    /// Sets whether to use the best placement in the first orientation that fits or the best across
+    /// all orientations, whatever the `turn` option says.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;
         self

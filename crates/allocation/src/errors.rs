@@ -1,4 +1,4 @@
-//! Errors that a machine returns for invalid input. An error leaves the machine unchanged.
+//! Errors that a machine returns for invalid input. The machine is unchanged after an error.
 
 use pavior_kernel::{BadName, CallerError};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, OccupancyError};

@@ -1,10 +1,10 @@
 //! Forks: copies of a machine's free nodes and strategy, but not its jobs, for trying out plans.
 //!
-//! Invariant: a fork never changes its machine. Failed and reserved nodes stay taken even if jobs
-//! release them.
+//! Invariant: a fork never changes its machine, and failed and reserved nodes stay taken even when
+//! the jobs on them are released.
 //!
-//! Cost: creating a fork takes O(N/64) for N nodes, plus the time to copy the strategy's index.
-//! Queries and changes cost as much as on the machine.
+//! Cost: creating a fork takes O(N/64) time for N nodes, plus the time to copy the strategy's
+//! index. Queries and updates cost as much as on the machine itself.
 
 use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile_rows};
@@ -34,13 +34,13 @@ pub struct Fork {
     entry: EntryHandle<StrategyKind>,
     strategy: Placer,
     free: Occupancy,
-    /// The healthy nodes, as set bits, or `None` if all nodes are healthy.
+    /// A set of the healthy nodes, or `None` if all nodes are healthy.
     healthy: Option<Occupancy>,
     draw: Stream,
     /// The reserved placements, which stay taken even if jobs release nodes.
     covers: Vec<Placement>,
-    /// True if the strategy's index still reflects the nodes passed to [`Fork::find_within`]
-    /// instead of `free`.
+    /// True if the strategy's index still reflects the nodes last passed to [`Fork::find_within`]
+    /// rather than `free`.
     shows_others: bool,
 }
 
@@ -60,7 +60,7 @@ impl Fork {
         &self.free
     }
 
-    /// Finds the placement that the strategy would grant.
+    /// Finds the placement that the strategy would grant in the fork's current state.
     ///
     /// # Errors
     /// Returns the reason if the strategy refuses. A request that the strategy can never grant is
@@ -83,8 +83,8 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes the nodes that a job was granted on the machine, some of which a reservation may
-    /// already have taken in the fork. If the strategy cannot represent that, returns false and
+    /// Takes the nodes granted to a job on the machine, even if a reservation in the fork has
+    /// already taken some of them. If the strategy cannot represent this overlap, returns false and
     /// changes nothing.
     pub fn take_over(&mut self, placement: &Placement) -> bool {
         if self.take(placement).is_ok() {
@@ -130,7 +130,7 @@ impl Fork {
         self.covers.push(placement.clone());
     }
 
-    /// Takes the free nodes of a reservation that are in the boxes `within`.
+    /// Takes those free nodes of a reservation that lie in the boxes `within`.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
@@ -155,7 +155,7 @@ impl Fork {
         }
     }
 
-    /// Takes a reservation's nodes again after they have been released.
+    /// Takes back the reserved nodes among those that have just been released.
     fn cover_again(&mut self, cover: &Placement, given: &Placement) {
         let grid = self.free.grid();
         let covered = cover.parts().iter().filter(|part| part.lies_on(grid));
@@ -166,10 +166,10 @@ impl Fork {
         }
     }
 
-    /// Finds the placement that the strategy would grant if only the given nodes were free. All of
-    /// them must be free in the fork.
+    /// Finds the placement that the strategy would grant if only the given nodes, all of which must
+    /// be free in the fork, were free.
     ///
-    /// A strategy that can be reset is reset to these nodes. For any other strategy, all other free
+    /// If the strategy supports resetting, it is reset to these nodes. Otherwise, all other free
     /// nodes are taken during the query and released afterward.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl Fork {
         }
     }
 
-    /// Takes a box's failed nodes again after a job has released them.
+    /// Withholds a box's failed nodes again after a job that held them has been released.
     pub(crate) fn withhold_failed(&mut self, part: &Cuboid) {
         let Some(healthy) = &self.healthy else { return };
         let grid = *self.free.grid();
@@ -221,7 +221,7 @@ impl Fork {
     }
 }
 
-/// Finds the placement that a strategy would grant, given these free nodes.
+/// Finds the placement that a strategy would grant if exactly these nodes were free.
 fn ask(
     kind: &StrategyKind,
     strategy: &mut Placer,

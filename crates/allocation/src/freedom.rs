@@ -1,8 +1,8 @@
 //! Support for requests with a freedom, shared by all strategies.
 //!
-//! A request without a [`Freedom`] is left to the strategy. Except with strategies for partition
-//! hardware, a request with a freedom is granted if and only if some placement that the freedom
-//! allows is free:
+//! A request without a [`Freedom`] is handled by the strategy alone. Except under strategies for
+//! partition hardware, a request that has one is granted if and only if some placement that the
+//! freedom allows is free:
 //!
 //! - `box`, `turned`, `any-box`: the first allowed box, in [`boxes`] order, that is free anywhere.
 //!   If the strategy can grant that box whole, the strategy chooses the position. Otherwise, the
@@ -12,15 +12,15 @@
 //! - `any`: the strategy's own placement; failing that, the same as for `connected`; failing that,
 //!   the n free nodes nearest to one of them, as chosen by the `mc1x1` strategy.
 //!
-//! Partition hardware has units that no box or set of nodes can replace. Strategies for it claim
-//! their own rules, which round up, and grant a placement only if the freedom allows it.
+//! Partition hardware has units that no box or node set can replace. Strategies for it follow their
+//! own rules, which round requests up, and grant a placement only if the freedom allows it.
 //!
 //! A request with a [`Pool`] is answered as if the machine had only the pool's nodes.
 //!
-//! Cost: the strategy's own search, plus O(N/64 log(side)) on N nodes for each allowed box up to
-//! the first free one. A box costs little if it contains another box that is known not to fit; this
-//! knowledge is discarded when nodes become free. A request without a freedom costs nothing extra.
-//! A request with a pool also copies the strategy's index.
+//! Cost: the strategy's own search, plus O(N/64 log(side)) for N nodes for each allowed box up to
+//! the first free one. A box is cheap to rule out if it contains a box already known not to fit;
+//! this knowledge is discarded when nodes are released. A request without a freedom has no extra
+//! cost. A request with a pool also copies the strategy's index.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub(crate) struct Placer {
     wider: Option<Box<Wider>>,
 }
 
-/// Searches that do not depend on the strategy. The state is passed to them with every query.
+/// Searches that do not depend on the strategy. Every query passes the state to them.
 struct Wider {
     boxes: BoxFinder,
     connected: ConnectedSearch,
@@ -109,7 +109,7 @@ impl Placer {
         })
     }
 
-    /// Returns the known properties of answers; see [`Machine::answers`](crate::Machine::answers).
+    /// Returns what is known about answers; see [`Machine::answers`](crate::Machine::answers).
     pub(crate) fn answers(&self, request: &Request) -> Answers {
         let anywhere = match request.freedom {
             None => self.claimed,
@@ -163,8 +163,8 @@ impl Placer {
             self.own.granted(&Placement::Parts(outside));
         }
         let answer = self.find_anywhere(&inside, &request.within(None), draw);
-        // Restore the strategy. Otherwise, it would treat the nodes outside the pool as taken. A
-        // failed strategy stays failed.
+        // Restore the strategy; otherwise, it would treat the nodes outside the pool as taken. Skip
+        // this if the strategy has failed.
         if self.own.error().is_none() {
             std::mem::swap(&mut self.own, &mut kept);
         }
@@ -194,7 +194,7 @@ impl Placer {
         self.own.uses_switches(placement)
     }
 
-    /// Sets whether the switches work from now on.
+    /// Sets whether the switches work.
     pub(crate) fn set_switches(&mut self, work: bool) {
         self.unswitched = !work;
     }
@@ -235,7 +235,7 @@ impl Placer {
         let first = wider.first_of(free, &shapes)?;
         let wanted = Request { shape: Some(first.sides), ..plain };
         let wanted = match request.shape {
-            // A box with a different number of nodes is requested as a shape without a count.
+            // A box whose volume is not the count is requested as a shape without a count.
             Some(shape) if volume(shape) == volume(first.sides) => wanted,
             _ => Request::shape(first.sides),
         };

@@ -54,7 +54,7 @@ pub(crate) type BoxedStrategy = Box<dyn MachineStrategy>;
 enum Build {
     /// A strategy from this crate.
     BuiltIn(fn(&Grid, &Options) -> BoxedStrategy),
-    /// A strategy from outside this crate, whose proposals are checked.
+    /// A strategy defined outside this crate, whose proposals are checked before use.
     Own(Arc<StrategyClosure>),
 }
 
@@ -64,8 +64,8 @@ type StrategyClosure =
 /// Constructors for common kinds of strategies, and methods that modify a kind, as in
 /// `StrategyKind::own(true, build).with_claim(claim)`.
 impl StrategyKind {
-    /// Describes a strategy from this crate that grants one box, rotates requests, works on every
-    /// grid, and misses no free box.
+    /// Describes a strategy in this crate that grants a single box, rotates requests, works on
+    /// every grid, and never misses a free box.
     pub(crate) const fn contiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);
         StrategyKind { contiguous: true, turns: true, supports: ANY_GRID, claim: complete, build }
@@ -114,7 +114,7 @@ impl StrategyKind {
         self
     }
 
-    /// Restricts the grids on which the strategy works.
+    /// Restricts the strategy to the grids that `supports` accepts.
     pub const fn with_supports(
         mut self,
         supports: fn(&Grid, &Options) -> Result<(), Unsupported>,
@@ -132,8 +132,8 @@ impl StrategyKind {
 
 impl StrategyKind {
     /// Returns the number of free nodes that a request needs: its shape's volume for a contiguous
-    /// strategy, and its count for any other. If the request has a freedom, this is the size of the
-    /// smallest set that the freedom allows.
+    /// strategy, or its node count for any other strategy. If the request has a freedom, this is
+    /// the size of the smallest set that the freedom allows.
     pub(crate) fn needed(&self, request: &Request) -> u64 {
         if let Some(freedom) = request.freedom {
             return allowed::needed(request, freedom);
@@ -154,7 +154,7 @@ impl StrategyKind {
         }
         let fits = match request.shape {
             _ if request.nodes == 0 => false,
-            // Most shapes fit without rotation, so orientations usually need not be computed.
+            // Most shapes fit unrotated, so the other orientations are rarely needed.
             Some(shape) if self.contiguous => {
                 grid.fits(shape) || orientations(shape).any(|turned| grid.fits(turned))
             }
@@ -164,7 +164,7 @@ impl StrategyKind {
         if fits { Ok(()) } else { Err(self.never(request, grid)) }
     }
 
-    /// Returns the reason why a request can never be granted on this grid.
+    /// Returns the reason that a request can never be granted on this grid.
     #[cold]
     fn never(&self, request: &Request, grid: &Grid) -> Refusal {
         if request.is_empty() {

@@ -5,8 +5,8 @@
 //! the proposal, and records which nodes each job holds. The [`Registry`] lists every strategy and
 //! its claim. [`conformance`] compares each claim with the [`oracle`], which tries every base.
 //!
-//! This crate knows nothing about time, so the same code makes the decisions in a simulation and in
-//! a live allocator.
+//! This crate has no notion of time, so the same code makes the decisions in a simulation and in a
+//! live allocator.
 //!
 //! ```
 //! # use pavior_allocation as pavior;

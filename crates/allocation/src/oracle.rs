@@ -25,8 +25,8 @@ pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cu
         .find_map(|shape| placements(*free.grid(), shape, scan).find(|parts| all_free(free, parts)))
 }
 
-/// Finds the free placement with the best score, considering either the first shape that fits or
-/// all shapes. Ties go to the first placement.
+/// Finds the free placement with the best score, either among the placements of the first shape
+/// that fits or among those of all shapes. Ties go to the first placement.
 pub fn best(
     free: &Occupancy,
     family: &[BoxGroup],
@@ -68,8 +68,8 @@ pub fn is_connected(grid: &Grid, parts: &[Cuboid]) -> bool {
     left.is_empty()
 }
 
-/// Removes the last node and all nodes connected to it from a list, and returns their number. Links
-/// join nodes that are one hop apart.
+/// Removes the last node of a list and every node connected to it, and returns the number removed.
+/// Links join nodes that are one hop apart.
 fn cut_out(grid: &Grid, left: &mut Vec<NodeId>) -> u32 {
     let mut open: Vec<NodeId> = left.pop().into_iter().collect();
     let mut count = 0;

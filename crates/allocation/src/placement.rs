@@ -21,7 +21,7 @@ use crate::PlacementError;
 pub enum Placement {
     /// One box.
     Whole(Cuboid),
-    /// Several boxes, or a single box from a strategy that grants pieces.
+    /// Several boxes, or a single one if the strategy grants nodes in pieces.
     Parts(Vec<Cuboid>),
 }
 

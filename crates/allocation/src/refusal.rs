@@ -2,25 +2,25 @@
 
 use std::fmt;
 
-/// The reason that a request was refused. If several reasons apply, the first in this order is
-/// used.
+/// The reason that a request was refused. If several reasons apply, the one listed first here is
+/// reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
     /// The request asks for no nodes, or for a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, but the request is a count without a shape. The count does not
-    /// exceed the machine's number of nodes.
+    /// The strategy places boxes, but the request is for a number of nodes, without a shape. That
+    /// number does not exceed the size of the machine.
     NoShape,
-    /// The request can never fit. For a contiguous strategy, no rotation of the shape fits the
-    /// machine. For any other, the count exceeds the machine's number of nodes.
+    /// The request can never fit: for a contiguous strategy, no rotation of the shape fits the
+    /// machine; for any other strategy, the count exceeds the machine's number of nodes.
     LargerThanMachine,
-    /// The strategy never grants the request, even on the empty machine.
+    /// The strategy never grants this request, even on an empty machine.
     UnsupportedShape,
     /// Fewer nodes are free than were requested.
     TooFewFreeNodes,
-    /// Enough nodes are free, but not where the strategy needs them (external fragmentation).
+    /// Enough nodes are free, but not in a usable arrangement (external fragmentation).
     NoFreeSubmesh,
 }
 

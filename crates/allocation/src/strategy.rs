@@ -1,4 +1,4 @@
-//! The interface that strategies implement, and additional methods for machines.
+//! The interface that strategies implement, plus methods that only machines use.
 
 use pavior_kernel::{CallerError, Stream};
 use pavior_mesh::{Cuboid, Occupancy, Request};
@@ -7,21 +7,21 @@ use crate::{Placement, Work};
 
 /// A rule that chooses free nodes for a request. Strategy authors implement only this trait.
 ///
-/// A strategy proposes nodes, and the [`Machine`](crate::Machine) grants them. The strategy may
-/// keep its own index, such as a busy list, a free list or a buddy tree. It learns of every change
+/// A strategy only proposes nodes; the [`Machine`](crate::Machine) grants them. A strategy may keep
+/// its own index, such as a busy list, a free list or a buddy tree, and is told of every change
 /// through [`granted`](Strategy::granted) and [`released`](Strategy::released). These methods must
 /// accept any free boxes, including ones that the strategy did not propose, such as those for a
 /// failed node, a reservation or a plan. [`StrategyKind::own`](crate::StrategyKind::own) creates an
-/// entry for a strategy from outside this crate.
+/// entry for a strategy defined outside this crate.
 pub trait Strategy: Send + Sync {
-    /// Proposes nodes for a request, or returns `None`.
+    /// Proposes nodes for a request, or returns `None` if the strategy finds none.
     ///
-    /// Apart from `draw`, this method changes nothing that later answers depend on. If it finds
+    /// Apart from advancing `draw`, changes nothing that later answers depend on. When it finds
     /// nothing, it allocates no memory beyond its scratch buffers.
     fn find(&mut self, free: &Occupancy, request: &Request, draw: &mut Stream)
     -> Option<Placement>;
 
-    /// Records that these nodes are now taken. All of them were free.
+    /// Records that the given nodes, all of which were free, have been taken.
     fn granted(&mut self, _placement: &Placement) {}
 
     /// Records the release of nodes that were granted together.
@@ -33,9 +33,9 @@ pub trait Strategy: Send + Sync {
     /// Copies the strategy, for hypothetical queries.
     fn fork(&self) -> Box<dyn Strategy>;
 
-    /// Returns the error if something that the strategy relies on has failed, such as a script or a
-    /// service. From then on, `find` returns `None`. The machine makes no more queries, and a run
-    /// stops with this error.
+    /// Returns an error if something that the strategy relies on, such as a script or a service,
+    /// has failed. From then on, `find` returns `None`, the machine makes no more queries, and a
+    /// run stops with this error.
     fn error(&self) -> Option<CallerError> {
         None
     }
@@ -46,32 +46,32 @@ pub trait Strategy: Send + Sync {
 }
 
 /// A strategy as used by a [`Machine`](crate::Machine) and its forks. Only this crate implements
-/// this trait, so the trait can gain methods without affecting authors. Some methods speed up plans
-/// on forks; others support hardware with switches. The defaults are correct for every strategy.
+/// this trait, so adding methods does not affect strategy authors. Some methods speed up plans on
+/// forks; others support hardware with switches. The defaults are correct for every strategy.
 pub(crate) trait MachineStrategy: Strategy + CopyForMachine {
-    /// Records that a whole box is taken for the lifetime of this copy of the strategy, which is
-    /// used for a plan. Only the nodes in `free` were free before. The box is never released.
+    /// Records that a whole box has been taken for as long as this copy of the strategy, which
+    /// serves a plan, exists. Only the nodes in `free` were free. The box is never released.
     fn covered(&mut self, _whole: &Cuboid, free: &Placement) {
         self.granted(free);
     }
 
-    /// Records a grant by the machine in a plan's copy of the strategy. Only the nodes in `free`
-    /// were free in this copy; the box's other nodes are in a covered box. Later, the whole box is
-    /// released and then covered again. If the strategy cannot represent this, returns false and
-    /// changes nothing.
+    /// Records, in a plan's copy of the strategy, a grant made by the machine. Only the nodes in
+    /// `free` were free in this copy; the box's other nodes belong to a covered box. Later, the
+    /// whole box is released and then covered again. If the strategy cannot represent this, returns
+    /// false and changes nothing.
     fn granted_over(&mut self, _whole: &Cuboid, _free: &Placement) -> bool {
         false
     }
 
     /// Makes exactly these nodes free. If the strategy can only follow grants and releases, returns
-    /// false and changes nothing. Intended for a strategy whose answers depend only on the free
+    /// false and changes nothing. Intended for strategies whose answers depend only on the free
     /// nodes and whose index is faster to rebuild than to update for many changes.
     fn reset(&mut self, _free: &Occupancy) -> bool {
         false
     }
 
-    /// Returns true if a placement's nodes are joined by switches. Without working switches, a
-    /// placement like this can neither be granted nor remain in use.
+    /// Returns true if a placement's nodes are joined by switches. Without working switches, no
+    /// such placement can be granted or stay in use.
     fn uses_switches(&self, _placement: &Placement) -> bool {
         false
     }

@@ -1,8 +1,8 @@
-//! The work that a strategy does, counted rather than timed.
+//! The work that a strategy does, measured by counting rather than timing.
 
 use std::ops::{Add, AddAssign, Sub};
 
-/// The work that a strategy has done since it was created or, for a fork, since its original was.
+/// The work done by a strategy since it was created or, for a fork, since the original was.
 ///
 /// Counts do not depend on the processor, the compiler or other programs, so they show how a
 /// search's work grows. Each strategy's file documents the cost of a unit. To compare the speed of
@@ -14,7 +14,7 @@ pub struct Work {
     pub boxes: u64,
     /// Units that `find` has processed in bulk: words of 64 nodes and table cells.
     pub words: u64,
-    /// Units tested to keep up with grants and releases: list entries, blocks and nodes.
+    /// Units visited to process grants and releases: list entries, blocks and nodes.
     pub upkeep: u64,
 }
 

@@ -1,6 +1,6 @@
-//! Benchmarks 100 simulated futures of a 200-job queue on a full `torus:16x16x16` with `easy` and
-//! `tff`. Each future runs until the last job has started, either without later arrivals or with a
-//! week of them.
+//! Benchmarks 100 simulated futures of a queue of 200 jobs on a full `torus:16x16x16` with `easy`
+//! and `tff`. Each future runs until the last queued job has started, either without later arrivals
+//! or with a week of them.
 //!
 //! Run with `cargo bench -p pavior-answers`. The benchmark uses one thread.
 
@@ -65,8 +65,8 @@ impl Site {
         }
     }
 
-    /// Draws a job with sides of 1 to 8 (powers of two) and a run time of one to ten hours. The
-    /// estimate is two to four times the run time.
+    /// Draws a job with power-of-two sides from 1 to 8 and a run time of one to ten hours. Its
+    /// estimate is two to four times its run time.
     fn draw_job(&mut self, arrival: Time) -> (Job, Kind) {
         self.jobs += 1;
         let request = Request::shape([0; 3].map(|_| 1 << self.draw.below(4)));

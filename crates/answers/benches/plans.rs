@@ -1,4 +1,4 @@
-//! Benchmarks plans for boxes that do not fit on a 16x16x16 torus with 200 jobs, and slot counts.
+//! Benchmarks plans for boxes that do not fit, and slot counts, on 16x16x16 tori with many jobs.
 
 use divan::{Bencher, black_box};
 use pavior_allocation::{Machine, Placement, Selection};
@@ -23,7 +23,7 @@ fn snapshot(seed: u64) -> Snapshot {
         let sides = [1 + below(5), 1 + below(5), 1 + below(4)];
         let at = Cuboid::new([below(16), below(16), below(16)], sides);
         let job = JobId(machine.jobs() as u64);
-        // If the box is not free, draw another.
+        // If the box is not free, the next iteration draws another.
         let _ = machine.allocate_at(job, Placement::Whole(at));
     }
     Snapshot::of(&machine)
@@ -89,7 +89,7 @@ fn busy_machines(count: usize) -> Vec<Machine> {
         if machine.allocate(JobId(number), &Request::shape(sides)).is_ok() {
             jobs.push(JobId(number));
         }
-        // Sample the machine once it is full, at intervals long enough for the states to differ.
+        // Sample only once the machine is full, at intervals long enough for states to differ.
         if number > 1_000 && number % 20 == 0 && machine.busy_nodes() > 2_700 {
             machines.push(machine.clone());
         }
@@ -97,7 +97,7 @@ fn busy_machines(count: usize) -> Vec<Machine> {
     machines
 }
 
-/// Counts disjoint free boxes. Prints, once, how many of the 100 counts are proven.
+/// Counts disjoint free boxes. Prints, once, how many of the 100 counts are proven maximal.
 #[divan::bench(sample_count = 100, args = [[4, 4, 4], [4, 4, 2], [3, 3, 3], [2, 2, 2]])]
 fn slots_of_a_busy_torus(bencher: Bencher<'_, '_>, sides: [u16; 3]) {
     let machines = busy_machines(100);

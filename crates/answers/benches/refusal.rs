@@ -88,7 +88,7 @@ fn counted_told(snapshot: &Snapshot, demand: &Demand, request: &Request) -> Told
 }
 
 /// Fills a machine with square leases and one lease for the remaining rows, then ends every fifth
-/// square. Returns the machine and the side of the squares.
+/// square lease. Returns the machine and the squares' side length.
 fn filled(leases: usize) -> (Machine, u16) {
     let all = leases * 5 / 4;
     let fits = |width: &u16| usize::from(SIDE / width).pow(2) >= all;

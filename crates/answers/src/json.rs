@@ -1,14 +1,14 @@
 //! Answers as JSON, in the same format for all interfaces. Each interface provides its own job
 //! names and time format.
 //!
-//! A point has as many coordinates as the machine has axes.
+//! A point has one coordinate per axis of the machine.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, NodeId};
 
 use crate::{Blocked, Move, Slots, SlotsAnswer, Snapshot};
 
-/// A node, or the sides of a box, with one number per axis of the machine.
+/// A node's coordinates or a box's sides, with one number per axis of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     axes: usize,
@@ -86,9 +86,9 @@ impl<Name> MoveJson<Name> {
 pub struct SlotsJson {
     /// The number of boxes found.
     pub slots: usize,
-    /// An upper bound on the number of boxes.
+    /// An upper bound on the number of boxes that fit.
     pub bound: u32,
-    /// True if it has been proved that no more boxes fit.
+    /// True if it has been proven that no more boxes fit.
     pub proven: bool,
     /// The boxes, which are disjoint.
     pub boxes: Vec<Place>,
@@ -109,7 +109,7 @@ pub struct NextSlotJson<At> {
     pub at: At,
     /// The number of boxes that fit at that time.
     pub slots: usize,
-    /// True if it has been proved that no more boxes fit at any earlier time.
+    /// True if it has been proven that no more boxes fit at any earlier time.
     pub proven: bool,
 }
 
@@ -131,9 +131,9 @@ pub struct SlotsAnswerJson<Name, At> {
     /// The boxes that fit now.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub now: SlotsJson,
-    /// The next time when more boxes fit, or `None` if it is unknown.
+    /// The next time at which more boxes fit, or `None` if that is unknown.
     pub next: Option<NextSlotJson<At>>,
-    /// The boxes that fit after moves, if requested.
+    /// The boxes that fit after some jobs have moved, if requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub after: Option<SlotsAfterJson<Name>>,
 }
@@ -159,7 +159,7 @@ impl SlotsAnswer {
     }
 }
 
-/// The place at which a request will start, and the jobs and nodes that block it.
+/// The place where a request will start, and the jobs and nodes that block it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BlockedJson<Name, Holder, At> {
@@ -174,14 +174,14 @@ pub struct BlockedJson<Name, Holder, At> {
     pub and_more: usize,
     /// The unavailable nodes at the place.
     pub failed: Vec<Point>,
-    /// The time when the place will be free, if known.
+    /// The time at which the place will be free, if known.
     pub until: Option<At>,
     /// The moves that make room sooner.
     pub moves: Vec<MoveJson<Name>>,
 }
 
 impl Blocked {
-    /// Converts the obstacles in a snapshot to JSON. `name` returns a job's name, `holder`
+    /// Converts what blocks a request in a snapshot to JSON. `name` returns a job's name, `holder`
     /// describes a job and its node count, and `time` formats a time.
     pub fn json<Name, Holder, At>(
         &self,

@@ -1,8 +1,8 @@
 //! Answers to questions about a machine, its queue and its running jobs: whether a request fits,
 //! why it is waiting, which jobs to move, and when a job will start.
 //!
-//! A [`Snapshot`] contains the jobs on a machine and their nodes, whichever strategy placed them.
-//! These functions answer questions about a snapshot:
+//! A [`Snapshot`] contains the jobs on a machine and their nodes, regardless of which strategy
+//! placed them. The following functions answer questions about a snapshot:
 //!
 //! - [`fit`] finds a free place for a box, and [`nearest`] the largest smaller free boxes;
 //! - [`blockers`] finds the cheapest place to empty, and the jobs in it;
@@ -22,8 +22,8 @@
 //!
 //! [`json`] contains the answers in the format printed by all interfaces.
 //!
-//! Every answer is exact. A search that could take too long has a budget, and it reports whether
-//! its answer is proven. The budget limits the number of words read, not the time, so the same
+//! Every answer is exact. A search that could take too long has a budget and reports whether its
+//! answer is proven. The budget limits the number of words read rather than the time, so the same
 //! question always gets the same answer.
 //!
 //! ```

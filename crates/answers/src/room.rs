@@ -23,7 +23,7 @@ use crate::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, Snapshot, room_by};
 pub struct RoomQuestion<'a> {
     /// The nodes to free.
     pub room: Room<'a>,
-    /// The time from which the nodes must be free.
+    /// The time by which the nodes must be free, and from which they are needed.
     pub by: Time,
     /// The duration for which the nodes are needed.
     pub length: Time,
@@ -39,9 +39,9 @@ pub struct RoomQuestion<'a> {
 pub struct DelayedJob {
     /// The job, which is waiting or requeued.
     pub job: JobId,
-    /// The job's start without the plan or, if it is already running, its actual start.
+    /// The job's start time without the plan. If the job is running, its actual start time.
     pub before: Time,
-    /// The job's start with the plan, or `None` if it never starts.
+    /// The job's start time with the plan, or `None` if it never starts.
     pub planned: Option<Time>,
 }
 
@@ -87,9 +87,9 @@ impl RoomQuestion<'_> {
         room_by(&snapshot, self.room, self.by, prospect, &self.limits)
     }
 
-    /// Finds the jobs that start later with a plan than without it. The most delayed job comes
-    /// first; ties are sorted by job number. `scheduler` creates a scheduler of the same kind as
-    /// the dispatcher's. Cost: two forward runs.
+    /// Finds the jobs that start later with a plan than without it, sorted by decreasing delay and
+    /// then by job number. `scheduler` creates a scheduler of the same kind as the dispatcher's.
+    /// The cost is two forward runs.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an existing advance

@@ -1,5 +1,5 @@
-//! Finds the reason that each job in a queue is waiting. The reason comes from the scheduler or is
-//! derived from the machine.
+//! Finds the reason why each job in a queue is waiting. The reason comes from the scheduler or is
+//! derived from the machine's state.
 
 use std::collections::HashMap;
 
@@ -18,8 +18,8 @@ const MOST_EXAMINED: usize = 1 << 20;
 
 /// Explains why each job in a dispatcher's queue is waiting, in queue order.
 ///
-/// `standing` is the scheduler's plan in this state, if available ([`Dispatcher::standing`]).
-/// `endless` is the assumed duration of jobs without a known end; times further away than that are
+/// `standing` is the scheduler's plan for this state, if available ([`Dispatcher::standing`]).
+/// `endless` is the duration assumed for jobs without a known end; times further in the future are
 /// not reported.
 ///
 /// The strategy is asked about at most 512 distinct requests, and at most 2^20 reservations are
@@ -46,8 +46,8 @@ pub fn waits(
 }
 
 impl Queued {
-    /// Returns a job's state in the queue, given the reason that it is waiting ([`waits`]) or, if
-    /// the job is not in the queue, `None`.
+    /// Returns a job's state in the queue. `reason` is the reason that the job is waiting
+    /// ([`waits`]), or `None` if the job is not in the queue.
     pub fn of(reason: Option<&Why>) -> Queued {
         match reason.map(|why| why.cause) {
             Some(Cause::Queue(queued)) => queued,
@@ -89,8 +89,8 @@ impl Search<'_> {
         if let Some(ahead) = self.ahead(job) {
             return Cause::Queue(ahead);
         }
-        // In this state, the scheduler has already asked the machine about this job, and the
-        // machine refused it.
+        // True if, in this state, the scheduler has already asked the machine to place this job and
+        // the machine refused.
         let is_refused =
             kept == Some(Kept::ByMachine) && self.machine.answers(&job.request) != Answers::Count;
         if is_refused {
@@ -124,7 +124,7 @@ impl Search<'_> {
         Ok(placed.clone())
     }
 
-    /// Returns the advance reservation that a job would overlap if it were placed now.
+    /// Returns the advance reservation that a job would overlap if it started now.
     fn ahead(&mut self, job: &Job) -> Option<Queued> {
         let (calendar, now) = (self.calendar, self.now);
         calendar.reserved(now, job.estimate)?;
@@ -142,8 +142,8 @@ struct Plan<'a> {
     /// The reservations, sorted by start time.
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
-    /// The times when nodes are freed or taken, each with the change in free nodes and the
-    /// reservation (or `None` when a running job ends).
+    /// The times at which nodes are freed or taken, each with the change in the number of free
+    /// nodes and the reservation (`None` for the end of a running job).
     changes: Vec<(Time, i128, Option<&'a Reserved>)>,
 }
 
@@ -152,7 +152,7 @@ struct Candidate<'a> {
     id: JobId,
     placement: &'a Placement,
     needed: u64,
-    /// The time when the job would end if it started now.
+    /// The time at which the job would end if it started now.
     until: Time,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
         self.places.get(&id).map(|&place| self.reserved[place])
     }
 
-    /// Finds the first reservation, made for another job, that the candidate would interfere with.
+    /// Finds the first reservation for another job that the candidate would interfere with.
     fn blocking(
         &self,
         asked: &Candidate<'_>,
@@ -201,7 +201,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Finds the first reservation that would lack nodes if the candidate started.
+    /// Finds the first reservation that would not get enough nodes if the candidate started.
     fn lacking(&self, asked: &Candidate<'_>, free: u32, left: &mut usize) -> Option<&'a Reserved> {
         let mut free = i128::from(free);
         let own = |whose: Option<&Reserved>| whose.is_some_and(|one| one.job == asked.id);

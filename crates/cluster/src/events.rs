@@ -48,7 +48,7 @@ pub(crate) fn events(
 mod tests {
     use super::*;
 
-    /// Applies events in the same way as the page.
+    /// Applies events the same way the page does.
     fn apply(page: &mut PageState, events: Vec<(&'static str, Value)>) {
         let id = |value: &Value| value["id"].as_str().unwrap().to_string();
         for (kind, data) in events {

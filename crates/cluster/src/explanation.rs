@@ -48,8 +48,8 @@ pub fn nearest_free(snapshot: &Snapshot, request: &Request, why: Option<&Why>) -
 }
 
 impl Explainer<'_> {
-    /// Finds out why a request cannot start, or returns `None` if the request has no shape.
-    /// Examines every possible position of the box.
+    /// Determines why a request cannot start. Returns `None` if the request has no shape. Examines
+    /// every possible position of the box.
     pub fn why(&self, snapshot: &Snapshot, request: &Request, context: &Context) -> Option<Why> {
         let &Context { moved, queued, planned } = context;
         let demand = Demand::boxed(snapshot, vec![shape_of(request)?]);
@@ -64,7 +64,7 @@ impl Explainer<'_> {
         Some(found)
     }
 
-    /// Finds out why a request cannot start, and explains it in sentences.
+    /// Determines why a request cannot start, and explains the reason in sentences.
     pub fn explain(
         &self,
         snapshot: &Snapshot,

@@ -22,14 +22,14 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-/// The maximum number of simultaneous connections. Further clients wait for a free slot.
+/// The maximum number of simultaneous connections. Additional clients wait for a free slot.
 const MAX_CONNECTIONS: usize = 16;
 /// The maximum size of a request head, in bytes. This is the smallest limit that hyper allows.
 const HEAD_BYTES: usize = 8192;
 const MAX_BODY_BYTES: usize = 4096;
-/// The maximum time for a client to send a request head.
+/// The maximum time that a client may take to send a request head.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum time for a client to send a request and receive the response.
+/// The maximum time that a client may take to send a request and receive the response.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 /// The maximum duration of a long-lived connection. The client must then reconnect.
 const MAX_OPEN: Duration = Duration::from_mins(10);
@@ -63,7 +63,7 @@ pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     Ok(bound)
 }
 
-/// Adds headers that prevent browsers from guessing content types, sending referrers and caching.
+/// Adds headers that stop browsers from sniffing content types, sending referrers, or caching.
 async fn add_headers(mut response: Response) -> Response {
     let headers: [(HeaderName, &str); 3] = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -70,7 +70,7 @@ impl WaitingJob {
         })
     }
 
-    /// Returns the reason why the job is waiting, as JSON for the page.
+    /// Returns the reason that the job is waiting, as JSON for the page.
     pub(crate) fn waits_for(&self) -> Value {
         json!({ "kind": self.kind, "sentence": self.sentence, "by": self.starts.map(date) })
     }

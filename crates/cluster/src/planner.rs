@@ -63,7 +63,7 @@ impl Planner {
         &self.dispatcher
     }
 
-    /// Marks a node as failed. A job that holds the node keeps it.
+    /// Marks a node as failed. If a job holds the node, the job keeps it.
     ///
     /// # Errors
     /// Returns an error if the machine has no such node.
@@ -117,7 +117,7 @@ impl Planner {
         } else {
             Placement::Parts(tile(&grid, &around, |node| nodes.binary_search(&node).is_ok()))
         };
-        // Assume that an endless job started so recently that it ends beyond the horizon.
+        // Assume that a job without an end started so recently that it ends beyond the horizon.
         let earliest = end.map_or(self.now.saturating_sub(NO_LIMIT_S / 4), |_| 0);
         let start = start.clamp(earliest, self.now);
         let limit = end.map(|end| end.saturating_sub(start).max(1));
@@ -181,7 +181,7 @@ impl Planner {
         Some(self.dispatcher.add_pool(nodes).expect("the nodes are on the machine's grid"))
     }
 
-    /// Returns true if a pool contains all of the given nodes, or if no pool is given.
+    /// Returns true if no pool is specified or the pool contains all of the given nodes.
     pub fn has_all(&self, pool: Option<Pool>, nodes: &[NodeId]) -> bool {
         let pool = pool.map(|pool| &self.pools[pool.0 as usize]);
         pool.is_none_or(|pool| nodes.iter().all(|&node| pool.is_node_free(node)))

@@ -1,5 +1,5 @@
 //! The history of busy nodes and the largest free box, stored in a bounded number of intervals that
-//! grow longer over time. Each interval records a minimum, a maximum and a last value.
+//! grow longer over time. Each interval records the minimum, maximum, and last values.
 
 use pavior::time::{Range, Stretch, Stretches};
 use serde_json::{Value, json};

@@ -103,7 +103,7 @@ pub struct View {
     pub waiting: Vec<WaitingJob>,
     /// A function that finds the job a user asked about.
     pub find: FindJob,
-    /// The reasons why jobs' records cannot be read, by job name.
+    /// The reasons that job records cannot be read, keyed by job name.
     pub unreadable: BTreeMap<String, String>,
     /// A function that creates the rule for converting node counts to shapes, or `None` if every
     /// job must specify a shape.

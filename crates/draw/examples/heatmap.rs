@@ -1,4 +1,4 @@
-//! Writes a heat map of uniform traffic with a hot spot as SVG. Run it as `heatmap [MACHINE]`; the
+//! Writes an SVG heat map of uniform traffic with a hot spot. Run it as `heatmap [MACHINE]`; the
 //! default machine is `mesh:16x16`. Every fifth message goes to the middle node.
 
 use std::error::Error;

@@ -98,7 +98,7 @@ impl Scale {
         self.at(value.max(self.low).min(self.high))
     }
 
-    /// Returns true if a value is within the scale.
+    /// Returns true if a value is within the range of the scale.
     pub(crate) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }

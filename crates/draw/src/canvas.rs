@@ -119,8 +119,8 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     filled.with("stroke", colour).with("stroke-width", "1.6")
 }
 
-/// Returns the definitions of hatch patterns that distinguish fills without color. Strokes are in
-/// the background color, and the first of the four fills has no hatching. Each pattern id ends with
+/// Returns the definitions of hatch patterns that distinguish fills without color. Strokes use the
+/// background color, and the first of the four fills is not hatched. Each pattern id ends with
 /// `key`, which must be unique among the drawings on a page.
 pub(crate) fn hatches(key: &str) -> String {
     let (class, colour) = Ink::Paper.class();

@@ -1,8 +1,8 @@
-//! Cumulative distributions: the fraction of jobs with a value of at most x.
+//! Cumulative distributions: the fraction of jobs whose value is at most x.
 
 use crate::chart::{Chart, ChartAxis, Mark, Marks, Series};
 
-/// The maximum number of steps in a curve. This is more than the width of a figure in pixels.
+/// The maximum number of steps in a curve, which exceeds the width of a figure in pixels.
 const MOST_STEPS: usize = 2000;
 
 /// Creates a chart that shows the cumulative distribution of each named sample.

@@ -88,7 +88,7 @@ pub struct Series {
 /// A point in a series. It is drawn only if it is finite and, on a logarithmic axis, positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
-    /// The value along x, or a category index if x has names.
+    /// The x value, or the index of a category if the x axis has names.
     pub x: f64,
     /// The value along y.
     pub y: f64,

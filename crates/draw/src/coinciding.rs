@@ -7,7 +7,7 @@ const NEAR: f64 = 3.0;
 /// The dash length for coinciding lines, whose dashes alternate.
 const DASH: f64 = 8.0;
 
-/// A series' position in the group of series that coincide with it.
+/// A series' position within its group of coinciding series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     /// The index of this series within its group, starting from 0.
@@ -35,7 +35,7 @@ impl Turn {
     }
 }
 
-/// Groups lines that coincide. Each line is given as a list of points on the canvas.
+/// Groups coinciding lines. Each line is a list of points on the canvas.
 pub(crate) fn groups(lines: &[Vec<(f64, f64)>]) -> Vec<Vec<usize>> {
     let near = |a: &[(f64, f64)], b: &[(f64, f64)]| {
         let close = |(a, b): (&(f64, f64), &(f64, f64))| {

@@ -5,7 +5,7 @@ use crate::chart::{Chart, Mark, Marks, Series};
 
 /// The maximum number of values that are listed individually for a bar chart.
 const MOST_VALUES: usize = 40;
-/// The maximum number of series to describe. Any others are only counted.
+/// The maximum number of series to describe. Any remaining series are only counted.
 const MOST_SERIES: usize = 24;
 
 /// Describes a chart in words and appends the given sentences.

@@ -26,7 +26,7 @@ pub struct Differences {
     /// Labels that explain what differences below and above zero mean, in that order.
     pub sides: [String; 2],
     /// Positive ticks and their labels, in ascending order. The axis is linear below the first
-    /// tick. Each tick's negative is drawn, too.
+    /// tick. The negative of each tick is also drawn.
     pub ticks: Vec<(f64, String)>,
     /// The rows, from top to bottom.
     pub rows: Vec<DifferenceRow>,
@@ -78,7 +78,7 @@ fn draw_row(canvas: &mut Canvas, axis: &Axis, row: &DifferenceRow, top: f64) {
     canvas.add(dot.with("class", format_args!("{class} {fill_class}f")).with("fill", fill));
 }
 
-/// Returns true if a row has an interval and the interval does not contain zero.
+/// Returns true if a row has an interval that does not contain zero.
 fn is_shown(row: &DifferenceRow) -> bool {
     row.interval.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
 }
@@ -116,7 +116,7 @@ impl Axis {
         half + share.clamp(-1.0, 1.0) * (half - MARGIN - 14.0)
     }
 
-    /// Returns zero, and as many positive and negative ticks as fit.
+    /// Returns zero and as many positive and negative ticks as fit.
     fn ticks(&self, drawn: &Differences) -> Vec<(f64, String)> {
         let mut all = vec![(0.0, "0".to_string())];
         let mut last = self.place(0.0);

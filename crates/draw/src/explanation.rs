@@ -21,7 +21,7 @@ use crate::xml::Element;
 
 /// The maximum total width, in pixels, of the planes in one row, unless a single plane is wider.
 pub(crate) const WIDE: f64 = 720.0;
-/// The maximum total width of panels drawn side by side. It keeps text legible on a phone.
+/// The maximum total width of panels drawn side by side, chosen to keep text legible on a phone.
 const ACROSS: f64 = 560.0;
 /// The distance between panels, and the margin around all of them.
 pub(crate) const GAP: f64 = 24.0;
@@ -106,7 +106,7 @@ pub(crate) fn drawing(
     out
 }
 
-/// Shifts a panel to leave a margin at the top and left edges of the page.
+/// Shifts a panel to leave a margin along the top and left edges of the page.
 pub(crate) fn off_the_edge(panel: &str) -> String {
     let mut body = String::new();
     let at = format!("translate({GAP} {GAP})");
@@ -247,7 +247,7 @@ pub(crate) fn text(class: &str, [x, y]: [f64; 2], size: f64) -> Element {
     text.with("font-size", size)
 }
 
-/// Writes text in the largest size that fits in a rectangle, or omits it if it would be illegible.
+/// Writes text in the largest size that fits a rectangle, or omits text that would be illegible.
 pub(crate) fn label(class: &str, shown: &str, (at, size): ([f64; 2], [f64; 2]), out: &mut String) {
     if let Some(height) = size_within(shown, size) {
         let middle = [at[0] + size[0] / 2.0, at[1] + size[1] / 2.0 + (height * 0.36).round()];
@@ -345,7 +345,7 @@ pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
     }
 }
 
-/// A node's state as a base for a box.
+/// The status of a node as a possible base of a box.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Base {
     Busy,
@@ -354,7 +354,7 @@ enum Base {
     Candidate,
 }
 
-/// Marks a machine's free nodes according to their state as bases for a box.
+/// Marks a machine's free nodes according to their status as possible bases of a box.
 fn bases(view: &View, state: &State, shape: Sides, key: &str, out: &mut String) {
     let (grid, free) = (state.grid(), state.free());
     let mut set = BaseSet::new(*grid);

@@ -88,8 +88,8 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // Write the coordinates of the first and last column and row along the edges, and the
-            // layer's coordinate below.
+            // Label the first and last columns and rows with their coordinates along the edges, and
+            // write the layer's coordinate below.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);
                 self.label((at, below + CELL * 1.08), "middle", &x.to_string());
@@ -187,7 +187,7 @@ fn link_ends(axis: usize, positive: bool, virtual_channel: f64) -> [[f64; 2]; 2]
     let aside = 2.0 + 3.2 * virtual_channel;
     let sign = if positive { 1.0 } else { -1.0 };
     match axis {
-        // The line runs on the right-hand side of the direction of travel.
+        // The line runs to the right of the direction of travel.
         0 => [[sign * near, sign * aside], [sign * far, sign * aside]],
         1 => [[sign * aside, -sign * near], [sign * aside, -sign * far]],
         _ => {

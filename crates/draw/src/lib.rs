@@ -1,7 +1,7 @@
 //! Drawings of allocations, schedules and measurements as SVG, Vega-Lite and HTML.
 //!
 //! Every function in this crate turns plain data into text. No function reads or writes files, runs
-//! simulations or calls strategies. The same data always produces the same bytes.
+//! simulations, or calls strategies. The same data always produces identical bytes.
 //!
 //! | Data | Drawn by |
 //! |---|---|

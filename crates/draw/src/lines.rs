@@ -78,8 +78,8 @@ pub(crate) fn heading(canvas: &mut Canvas, title: &[String], left: f64) {
     }
 }
 
-/// Returns true if points replace bars. A logarithmic axis has no 0 for bars to start from, so the
-/// lengths of bars would be meaningless.
+/// Returns true if points are drawn instead of bars. A logarithmic axis has no 0 for bars to start
+/// at, so the lengths of bars would be meaningless.
 fn are_points(chart: &Chart) -> bool {
     chart.marks == Marks::Bars && chart.y.logarithmic
 }
@@ -98,7 +98,7 @@ fn coinciding(chart: &Chart, x: &Scale, y: &Scale) -> Vec<Vec<usize>> {
     coinciding::groups(&lines)
 }
 
-/// Returns the height needed for the names or numbers along x.
+/// Returns the height needed for the names or numbers along the x axis.
 fn room_for_names(chart: &Chart, x: &Scale, tilted: bool) -> f64 {
     if !tilted {
         return 18.0;
@@ -133,7 +133,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
 
 fn x_scale(chart: &Chart, left: f64) -> Scale {
     if !chart.categories.is_empty() {
-        // Leave half a position empty before the first name and after the last.
+        // Leave half a category's width empty before the first name and after the last.
         let count = chart.categories.len() as f64;
         return Scale::plain((-0.5, count - 0.5), (left, WIDTH - RIGHT));
     }
@@ -143,13 +143,13 @@ fn x_scale(chart: &Chart, left: f64) -> Scale {
     Scale::new(range.unwrap_or(usual), (chart.x.logarithmic, chart.x.unit), place, 6)
 }
 
-/// Returns true if the names along x are too wide to fit side by side.
+/// Returns true if the names along the x axis are too wide to fit side by side.
 fn tilted(chart: &Chart, left: f64) -> bool {
     let room = (WIDTH - RIGHT - left) / chart.categories.len().max(1) as f64;
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
 }
 
-/// Truncates a name so that it fits when drawn at 30 degrees with its end below its tick.
+/// Truncates a name so that it fits when rotated by 30 degrees to end below its tick.
 fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
@@ -208,8 +208,8 @@ pub(crate) fn draw_legend(
                 }
             } else {
                 let line = canvas::line((x, y - 4.0), (x + 32.0, y - 4.0), Ink::Series(index));
-                // In the legend, the sample for an alternating line starts with one of that line's
-                // dashes.
+                // In the legend, the sample for an alternating line starts with one of the line's
+                // own dashes.
                 let turn = Turn { rank: 0, ..turns[index] };
                 canvas.add(stroked(line, index, turn));
                 if chart.marks == Marks::Lines {
@@ -337,8 +337,8 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws a point's confidence interval. An end that is off the axis has no cap. If it is the upper
-/// end, an arrow and the value replace the cap.
+/// Draws a point's confidence interval. An end beyond the axis has no cap; at the upper end, an
+/// arrow and the value replace the cap.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));

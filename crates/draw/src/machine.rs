@@ -32,7 +32,7 @@ impl Plan {
     fn of(grid: &Grid) -> Plan {
         let [width, depth, layers] = grid.sides().map(f64::from);
         let layers_count = usize::from(grid.side(2));
-        // Choose the number of columns that makes nodes largest within a height of 900.
+        // Choose the number of columns that maximizes the node size within a height of 900.
         let cell_with = |columns: usize| {
             let across =
                 (WIDTH - 2.0 * MARGIN - GAP * (columns as f64 - 1.0)) / (width * columns as f64);
@@ -88,7 +88,7 @@ pub fn instant(
     Ok(canvas.finish(title, &described(grid, &facts)))
 }
 
-/// Draws a looping animation of the whole schedule in `seconds`. Placement times are in `unit`.
+/// Draws a looping animation of the whole schedule, `seconds` long. Placement times use `unit`.
 ///
 /// # Errors
 /// Returns an error if there are no placements or more than 20,000, if a time is not finite or is
@@ -115,7 +115,7 @@ pub fn animation(
     let facts = format!("from {begin} to {end}, played in {length} s; free nodes are gray");
     frame(&mut canvas, grid, &plan, title, &facts);
     let wide = WIDTH - 2.0 * MARGIN;
-    // A single clock drives the whole animation. When it ends, it restarts.
+    // A single clock drives the whole animation, which restarts when the clock ends.
     let clock = Element::new("animate").with("id", "clock").with("attributeName", "width");
     let clock = clock.with("from", "0").with("to", n(wide));
     let clock = clock.with("dur", n(seconds) + "s").with("begin", "0s;clock.end");
@@ -152,7 +152,7 @@ fn described(grid: &Grid, facts: &str) -> String {
     )
 }
 
-/// Draws the heading, and the machine with all nodes free.
+/// Draws the heading and the machine with all nodes free.
 fn frame(canvas: &mut Canvas, grid: &Grid, plan: &Plan, title: &str, facts: &str) {
     let title = cut(title, 16.0 * 1.08, WIDTH - 2.0 * MARGIN);
     canvas.write(bold(canvas::text((MARGIN, 24.0), Anchor::Start, 16.0, Ink::Text)), &title);

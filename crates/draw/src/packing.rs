@@ -1,4 +1,4 @@
-//! Packs jobs without overlap, as boxes that span time and height.
+//! Packs jobs into non-overlapping boxes whose axes are time and height.
 
 /// A job to draw: its start time, end time and number of nodes.
 #[derive(Clone, Copy, Debug)]
@@ -12,9 +12,9 @@ pub(crate) struct Held {
 struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
-    /// Takes `count` rows from the lower end of the narrowest gap that is large enough. If there is
-    /// no such gap, takes several pieces, from the widest gaps first. Takes fewer rows if not
-    /// enough are free.
+    /// Takes `count` rows from the lower end of the narrowest gap that is large enough. If no gap
+    /// is large enough, takes pieces of several gaps, starting with the widest. Takes fewer rows if
+    /// not enough are free.
     fn take(&mut self, count: u64) -> Vec<(u64, u64)> {
         let wide = |gap: &&(u64, u64)| gap.1 - gap.0 >= count;
         if let Some(&(low, _)) = self.0.iter().filter(wide).min_by_key(|gap| (gap.1 - gap.0, gap.0))
@@ -68,7 +68,7 @@ pub(crate) fn packed(jobs: &[Held], rows: u64) -> Vec<Vec<(u64, u64)>> {
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.end > job.start) {
         events.extend([(job.start, true, index), (job.end, false, index)]);
     }
-    // At equal times, jobs that end free their rows before other jobs start.
+    // If times are equal, jobs that end must free their rows before other jobs start.
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     let mut free = Rows(if rows == 0 { Vec::new() } else { vec![(0, rows)] });
     let mut places = vec![Vec::new(); jobs.len()];

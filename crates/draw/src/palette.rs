@@ -15,7 +15,7 @@ const SERIES: [(&str, &str); 8] = [
     ("#a3282e", "#ff8d8d"),
 ];
 
-/// The number of series colors. Any further series reuse these colors.
+/// The number of series colors. Any additional series reuse these colors.
 pub(crate) const COLOURS: usize = SERIES.len();
 
 /// A chart's general colors, each with a class name, a light variant and a dark variant.
@@ -102,9 +102,9 @@ pub(crate) const JOBS: [&str; 8] =
 /// The fonts used in drawings of machines.
 pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
-/// The light-mode style rules for drawings of machines, each a selector and its declarations.
-/// Patterns make the same distinctions as colors, even in print: covered bases are hatched,
-/// rejected bases are dotted, and failed nodes are crossed out. No rule selects elements by tag
+/// The light-mode style rules for drawings of machines, each consisting of a selector and its
+/// declarations. Patterns make the same distinctions as colors, even in print: covered bases are
+/// hatched, rejected bases are dotted, and failed nodes are crossed out. No rule selects by tag
 /// name alone, because a page may contain other drawings. Class selectors also work within `use`.
 const LIGHT: &[(&str, &str)] = &[
     (".page", "fill:#ffffff"),

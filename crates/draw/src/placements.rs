@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::axis;
 
-/// A job with its start and end times and the nodes that it held.
+/// A job with its start and end times and the nodes that it holds.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; pub use pavior_mesh::*; }
@@ -69,12 +69,12 @@ pub enum DrawError {
     },
 }
 
-/// Returns `value` if it can be drawn. Otherwise, returns an error that calls it `what`.
+/// Returns `value` if it can be drawn. Otherwise, returns an error that refers to it as `what`.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }
 
-/// Returns the earliest and latest times. For a job that is still running, only the start counts.
+/// Returns the earliest and latest times. For a running job, only the start time is considered.
 pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
     let mut span: Option<(f64, f64)> = None;
     for one in placed {

@@ -1,9 +1,9 @@
 //! SVG drawings of plans: a machine before and after jobs are moved.
 //!
 //! There are two panels. The first shows the jobs before the moves, with an arrow from the center
-//! of each moving box to the center of its new position. Arrows are numbered in move order. The
-//! second panel shows the jobs after the moves, along with the boxes that are then free. The panels
-//! are drawn side by side if they are narrow enough, and stacked otherwise.
+//! of each moving box to the center of its new position. The arrows are numbered in move order. The
+//! second shows the jobs after the moves, along with the boxes that are then free. The panels are
+//! side by side if they are narrow enough, and stacked otherwise.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};
@@ -11,7 +11,7 @@ use pavior_mesh::{Cuboid, JobId};
 use crate::explanation::{AXIS, GAP, View, WIDE, busy_nodes, drawing, label, plane, rect, text};
 use crate::xml::Element;
 
-/// A job's boxes before and after a move, listed part by part.
+/// A job's boxes before and after a move, in the same part order.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedMove<'a> {
     /// The boxes before the move.
@@ -87,7 +87,7 @@ fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
             let (dx, dy) = (end[0] - start[0], end[1] - start[1]);
             let length = dx.hypot(dy).max(1.0);
             let (ux, uy) = (dx / length, dy / length);
-            // The arrowhead consists of two strokes from the tip back, one on each side.
+            // The arrowhead consists of two strokes running back from the tip, one per side.
             let head = |side: f64| {
                 let x = end[0] - 8.0 * ux - side * 5.0 * uy;
                 let y = end[1] - 8.0 * uy + side * 5.0 * ux;

@@ -1,4 +1,4 @@
-//! Point charts with one row per name, used if the names would not fit side by side along x.
+//! Point charts with one row per name, used when the names would not fit along the x axis.
 
 use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas};

@@ -49,7 +49,7 @@ struct Schedule<'p> {
     time: Scale,
 }
 
-/// Draws the jobs that use nodes at any time between `from` and `to`. These default to the start
+/// Draws the jobs that use nodes at any time between `from` and `to`, which default to the start
 /// and end of the schedule. All times are in `unit`.
 ///
 /// # Errors
@@ -198,7 +198,7 @@ impl Schedule<'_> {
         (0..).zip(sums).map(point).collect()
     }
 
-    /// Draws a curve as steps and fills the area below it.
+    /// Draws a curve as steps and fills the area underneath.
     fn area(&self, canvas: &mut Canvas, curve: &[(f64, f64)], scale: &Scale) {
         let mut data = format!("M{} {}", n(LEFT), n(scale.clamped(0.0)));
         for &(at, value) in curve {
@@ -343,7 +343,7 @@ fn name(job: &str, (left, top): (f64, f64), (across, down): (f64, f64), out: &mu
     }
 }
 
-/// Returns the nodes in boxes on a one-axis machine, as the fewest possible runs `low..high`.
+/// Returns the nodes of boxes on a one-axis machine as the fewest possible runs `low..high`.
 fn runs(grid: &Grid, parts: &[Cuboid]) -> Vec<(u64, u64)> {
     let pieces = parts.iter().flat_map(|part| part.unwrapped(grid));
     let mut runs: Vec<(u64, u64)> = pieces
@@ -377,7 +377,7 @@ mod tests {
         let grid = Grid::new(&[8], &[true]).unwrap();
         let part = |base, side| Cuboid::new([base, 0, 0], [side, 1, 1]);
         assert_eq!(runs(&grid, &[part(1, 2), part(3, 2)]), [(1, 5)]);
-        // The part extends beyond the end of the axis, which wraps around.
+        // The part wraps around the end of the axis.
         assert_eq!(runs(&grid, &[part(7, 2)]), [(0, 1), (7, 8)]);
     }
 

@@ -5,7 +5,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The estimated width of a narrow character, as a multiple of the font size.
 const NARROW: f64 = 0.58;
 
-/// Estimates the width of a text, counting East Asian characters as twice as wide as others.
+/// Estimates the width of text, counting East Asian characters as twice as wide as others.
 pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     text.width() as f64 * size * NARROW
 }
@@ -45,7 +45,7 @@ fn broken(word: &str, columns: usize) -> Vec<String> {
     pieces
 }
 
-/// Truncates text that does not fit the width, and appends an ellipsis. Keeps other text unchanged.
+/// Truncates text that is too wide and appends an ellipsis. Leaves all other text unchanged.
 pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
     if width_of(text, size) <= width {
         return text.to_string();

@@ -21,7 +21,7 @@ const LADDER: [f64; 17] = [
     10_800.0, 21_600.0, 43_200.0,
 ];
 
-/// The ticks from [`LADDER`] that are kept when there is no room for all of them.
+/// The ticks from [`LADDER`] that are kept when there is not enough room for every tick.
 const MAIN: [f64; 5] = [1.0, 10.0, 60.0, 600.0, 3600.0];
 
 /// Returns the smallest round step that is at least `rough`.
@@ -47,7 +47,7 @@ pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     below.into_iter().chain(LADDER).chain(days).collect()
 }
 
-/// Returns true if a [`LADDER`] tick is kept when there is no room for all of them.
+/// Returns true if a [`LADDER`] tick is kept when there is not enough room for every tick.
 pub(crate) fn is_main(tick: f64) -> bool {
     let is_power = |value: f64| {
         let exponent = libm::log10(value);

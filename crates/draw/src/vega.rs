@@ -106,7 +106,7 @@ fn subtitle(chart: &Chart) -> Vec<String> {
     [chart.note.clone()].into_iter().filter(|note| !note.is_empty()).chain(equal).collect()
 }
 
-/// Returns the encoding for a numeric axis. A time axis gets round ticks in time notation.
+/// Returns the encoding for a numeric axis. A time axis gets round ticks, formatted as times.
 fn quantitative(
     field: &str,
     axis: &ChartAxis,

@@ -1,9 +1,9 @@
 //! The sources that affect results: this crate, the workspace crates it uses, and the versions of
-//! their external libraries. They are read from the manifests, so none can be forgotten.
+//! their external libraries. The list is read from the manifests, so that none can be missed.
 //!
-//! The manifests and the lock file are read line by line, in the notation of this workspace only,
-//! to avoid compiling a TOML parser and a digest library a second time. A test compares the result
-//! with `cargo tree`.
+//! The manifests and the lock file are read line by line, supporting only the notation used in this
+//! workspace. This avoids compiling a TOML parser and a digest library a second time. A test
+//! compares the result with `cargo tree`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -106,7 +106,7 @@ fn is_dependencies(header: &str) -> bool {
     of_one || header == "[dependencies]"
 }
 
-/// Returns the lines in the wanted sections of a manifest, without comments or empty lines.
+/// Returns the lines in the requested sections of a manifest, without comments or empty lines.
 fn section<'a>(
     manifest: &'a str,
     is_wanted: impl Fn(&str) -> bool + 'a,

@@ -50,8 +50,8 @@ pub enum Shown {
 }
 
 impl Change {
-    /// Computes how much the mean of `other` exceeds that of `present`. Both must have their pieces
-    /// in the same order. Returns `None` if either sum of divisors is 0. Takes O(pieces) time.
+    /// Computes by how much the mean of `other` exceeds that of `present`. Both must list pieces in
+    /// the same order. Returns `None` if either sum of divisors is 0. Takes O(pieces) time.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -124,9 +124,9 @@ mod tests {
     use pavior_kernel::Stream;
 
     /// Compares 200 pairs of runs with 6,000 values each. Each value is 0.98 times the previous one
-    /// plus noise, most of which the two runs share. The true difference is 1. The interval
-    /// contains it in about 93 of 100 pairs; an interval from plain standard errors would contain
-    /// it in fewer than 40.
+    /// plus noise, most of which is common to both runs. The true difference is 1. The interval
+    /// should contain it in about 93 of 100 pairs; an interval based on plain standard errors would
+    /// contain it in fewer than 40.
     #[test]
     fn intervals_hold_what_they_promise_though_values_depend_on_each_other() {
         let (mut held, mut plain_held) = (0, 0);

@@ -30,7 +30,7 @@ pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
     })
 }
 
-/// A slice, given by its number of cubes (such as `16`) or its sides in nodes (such as `8x8x16`).
+/// A slice, specified as a number of cubes (such as `16`) or as sides in nodes (`8x8x16`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slice {
     /// A number of cubes of 4x4x4 nodes.

@@ -35,7 +35,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
             let name = figure.label(&at).to_string();
             position(&mut categories, |one| *one == name, || name.clone()) as f64
         };
-        // A name on the x axis keeps its position even if there is nothing to draw there.
+        // A name on the x axis keeps its position even if no value is drawn there.
         let name = name(figure, |index| value(row, index));
         let Some((y, interval)) = drawn_as(row) else {
             without.push((x as usize, name));
@@ -89,7 +89,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
         let drawn = |series: &Series| {
             series.points.iter().find(|mark| mark.x.total_cmp(&x).is_eq()).copied()
         };
-        // Skip numbers at positions that a quick run does not cover.
+        // Skip numbers at positions that are not part of a quick run.
         series.iter().find_map(drawn)?;
         let times = match &one.of {
             None => 1.0,
@@ -100,7 +100,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
     figure.stated.iter().filter_map(mark).collect()
 }
 
-/// Returns the index of the first matching element. Appends an element if none matches.
+/// Returns the index of the first matching element, appending a new one if none matches.
 fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     all.iter().position(fits).unwrap_or_else(|| {
         all.push(make());

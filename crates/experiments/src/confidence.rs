@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::student_t;
 
-/// The number of independent replications, or the rule that determines it.
+/// The number of independent replications, or a rule for determining that number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Policy {
     /// A fixed number.
@@ -46,7 +46,7 @@ impl Policy {
         }
     }
 
-    /// Returns true if there is a precision target and these samples miss it. A metric that never
+    /// Returns true if there is a precision target that these samples miss. A metric that never
     /// applies (an empty sample) has no target.
     pub fn missed(&self, samples: &[&[f64]]) -> bool {
         let Policy::Precision { relative, confidence, .. } = *self else { return false };
@@ -132,7 +132,7 @@ impl Median {
 /// interval is based on order statistics or, for two to five samples, on Student's t.
 ///
 /// This is useful for measured times: a single interruption by another process can change a mean by
-/// any amount, but it hardly affects a median.
+/// any amount, but hardly affects a median.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments; }

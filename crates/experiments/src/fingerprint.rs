@@ -17,7 +17,7 @@ use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 /// The program version and a digest of the sources that affect results.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
-/// A digest under construction. Each text is preceded by its length to mark where it ends.
+/// A digest under construction. Each string is preceded by its length to mark where it ends.
 struct Items(SipHasher24);
 
 impl Items {
@@ -102,8 +102,8 @@ impl Specification {
 fn add_trace(items: &mut Items, trace: &Trace) {
     items.number(trace.records.len() as u64);
     for record in &trace.records {
-        // Name all fields, so that a new field cannot be forgotten here. Links between jobs are
-        // added last.
+        // List every field explicitly so that a new field cannot be forgotten. Links between jobs
+        // are added last.
         let Record {
             number,
             line: _,

@@ -22,7 +22,7 @@ pub struct Folder {
     logs: Mutex<HashMap<String, Arc<Trace>>>,
     failures: Mutex<HashMap<String, Arc<Vec<FailureEvent>>>>,
     reservations: Mutex<HashMap<String, Arc<Vec<ReservedNodes>>>>,
-    /// In-memory logs, by the path that experiments use to refer to them.
+    /// In-memory logs, keyed by the path that experiments use to refer to them.
     memory: HashMap<String, Arc<Trace>>,
 }
 
@@ -186,8 +186,8 @@ fn opened(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     if path == Path::new(STDIN) { pavior_files::stdin(limits) } else { open(path, limits) }
 }
 
-/// Reads a log from any input, within the same limits as [`read_log`]. The name helps to detect the
-/// format.
+/// Reads a log from any input, within the same limits as [`read_log`]. The name is used to help
+/// detect the format.
 ///
 /// # Errors
 /// Returns the same errors as [`read_log`].
@@ -210,7 +210,7 @@ fn read(
     format.read(&mut text, options).map_err(|error| LogError::of(path, error))
 }
 
-/// Detects a log's format, and returns it together with the text.
+/// Detects a log's format and returns it along with the text.
 fn detected(
     path: &Path,
     mut reader: Bounded,

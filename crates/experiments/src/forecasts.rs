@@ -20,7 +20,7 @@ use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario
 /// An error that prevents a log from being forecast.
 #[derive(Debug, Error)]
 pub enum LogForecastError {
-    /// The settings do not describe a log, or they include a network, failures or job moves.
+    /// The settings do not describe a log, or they include a network, failures, or migration.
     #[error(
         "forecasts require a job log and cannot be combined with a network, failures or migration"
     )]

@@ -29,7 +29,7 @@ enum Function {
 const DEEPEST: u32 = 64;
 
 impl Formula {
-    /// Evaluates the formula, given values for its names.
+    /// Evaluates the formula with the given values for its names.
     ///
     /// # Errors
     /// Returns the first name that has no value.

@@ -1,4 +1,4 @@
-//! The values given for parameters, as typed fields.
+//! The values specified for parameters, as typed fields.
 //!
 //! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) parses text into this type.
 //! [`RunSettings`](crate::RunSettings) is created from it, and checks combinations of values.
@@ -16,7 +16,7 @@ use pavior_workload::{
 
 use crate::boxes::Slice;
 
-/// The value of each parameter, or `None` if no value was given.
+/// The value of each parameter, or `None` if no value was specified.
 #[derive(Clone, Default)]
 #[expect(missing_docs, reason = "each is documented at the parameter of the same name")]
 pub struct Given {

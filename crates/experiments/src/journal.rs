@@ -1,4 +1,4 @@
-//! A journal of finished replications, one per line. It remains readable if it is truncated.
+//! A journal of finished replications, one per line, which remains readable if truncated.
 //!
 //! Each line consists of the point's index, the replication's number, the results and a checksum,
 //! separated by spaces. If the checksum is wrong, the line was truncated or changed, and it is

@@ -1,5 +1,5 @@
-//! Results as JSON. They are generated point by point while being written, because they are far
-//! larger than the samples.
+//! Results as JSON, generated point by point as they are written because they are far larger than
+//! the samples.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ pub(crate) struct Document<'a> {
     command: &'a str,
     /// The seed, if all points share one.
     seed: Option<u64>,
-    /// The combinations skipped because they do not apply, or `None` if they are errors.
+    /// The combinations skipped because they do not apply, or `None` if they cause errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'a [LeftOut]>,
     results: Results<'a>,

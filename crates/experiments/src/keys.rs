@@ -1,6 +1,6 @@
 //! The spelling of experiment keys in messages.
 
-/// The spelling of keys in messages, which matches that of the user's input.
+/// The spelling of keys in messages, which matches the spelling in the user's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// The spelling in files, such as `arrival-scale`.

@@ -1,4 +1,4 @@
-//! Asymptotic costs of strategies, given as formulas in an experiment and evaluated in snapshots.
+//! Asymptotic costs of strategies, specified as formulas in an experiment and used in snapshots.
 //!
 //! The `orders` key in an experiment file specifies the formulas, and the `printed_order` metric
 //! reports their values. A formula may use the names N (nodes in the machine), h (rows), B (busy

@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn pairs_cancel_what_they_share() {
-        // Replications differ widely, but the difference between the two columns is always one.
+        // The values differ widely between replications, but the columns always differ by one.
         let b = [10.0, 50.0, 20.0, 90.0];
         let a: Vec<f64> = b.iter().map(|b| b + 1.0).collect();
         let paired = Paired::of(&a, &b).unwrap();
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn intervals_hold_what_they_promise() {
-        // There are 400 samples of 8 pairs with a true difference of 2 and a true ratio of 1.5.
+        // Draw 400 samples of 8 pairs each, with a true difference of 2 and a true ratio of 1.5.
         // About 95% of the intervals must contain the true value.
         let (mut differences, mut ratios) = (0, 0);
         for seed in 0..400 {

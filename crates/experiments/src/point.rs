@@ -15,8 +15,8 @@ const PLACED: &str = "placed";
 /// A combination of values, one for each parameter that applies, in the order used in
 /// [`parameters::ALL`].
 ///
-/// Runs use a point's [`RunSettings`], and tables, figures and keys use the canonical texts. Points
-/// are cheap to clone, because all points in an experiment share their texts.
+/// Runs use a point's [`RunSettings`]; tables, figures, and keys use the canonical text of its
+/// values. Points are cheap to clone because all points in an experiment share this text.
 #[derive(Clone, Debug)]
 pub struct Point {
     texts: Arc<[Option<Arc<str>>]>,
@@ -38,14 +38,14 @@ impl Hash for Point {
 }
 
 impl Point {
-    /// Creates a point from texts, one per entry in [`parameters::ALL`], and the parsed settings.
+    /// Creates a point from parsed settings and the text for each entry in [`parameters::ALL`].
     pub(crate) fn new(texts: Arc<[Option<Arc<str>>]>, settings: RunSettings) -> Point {
         assert_eq!(texts.len(), parameters::ALL.len(), "a value or none for every parameter");
         Point { texts, settings: Arc::new(settings) }
     }
 
     /// If the settings request it, splits off a point that uses the placements in the log. Returns
-    /// the point whose jobs are scheduled, and the point that was split off.
+    /// the point with scheduled jobs and the point that was split off.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {
@@ -104,8 +104,8 @@ impl Point {
             .filter_map(|(parameter, value)| Some((parameter, value.as_deref()?)))
     }
 
-    /// Returns true if the point has all of the given values. An empty value means that the
-    /// parameter is not set.
+    /// Returns true if the point has all of the given values. An empty value stands for a parameter
+    /// that is not set.
     pub fn has(&self, wanted: &[(&str, &str)]) -> bool {
         wanted.iter().all(|(name, value)| self.get(name).unwrap_or_default() == *value)
     }

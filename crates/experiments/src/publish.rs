@@ -1,4 +1,4 @@
-//! An experiment's files, generated from its samples. Equal samples produce equal bytes.
+//! An experiment's files, generated from its samples. Equal samples produce identical bytes.
 
 use std::io;
 
@@ -181,7 +181,7 @@ impl Specification {
         lines
     }
 
-    /// Describes the sweeps' limits on the number of replications.
+    /// Describes the limits that sweeps set on the number of replications.
     fn capped(&self) -> Option<String> {
         let caps: Vec<u64> = self.caps.iter().flatten().copied().collect();
         let (least, most) = (caps.iter().min()?, caps.iter().max()?);

@@ -175,8 +175,8 @@ impl Specification {
         document
     }
 
-    /// Describes the points where more than a tenth of the arrivals were still waiting at the end.
-    /// Names at most five of them.
+    /// Describes the points where more than a tenth of the arrivals were still waiting at the end,
+    /// naming at most five of these points.
     pub fn overloaded_in_words(&self, samples: &Samples) -> Option<String> {
         let varying = crate::point::varying(&self.points);
         let name = |one: &PointResult<'_>| {
@@ -380,7 +380,7 @@ impl Table {
     }
 }
 
-/// Returns true if there is a precision target and these samples miss it.
+/// Returns true if there is a precision target that these samples miss.
 pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
     let of = |&target: &usize| samples.iter().filter_map(|run| run.values[target]).collect();
     let targets: Vec<Vec<f64>> = specification.targets.iter().map(of).collect();
@@ -407,7 +407,7 @@ pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     shown
 }
 
-/// Returns a point's values for the given parameters. A value is empty if it does not apply.
+/// Returns a point's values for the given parameters, leaving those that do not apply empty.
 pub(crate) fn values(point: &Point, shown: &[usize]) -> Vec<String> {
     shown.iter().map(|&index| point.at(index).unwrap_or_default().to_string()).collect()
 }

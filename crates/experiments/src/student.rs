@@ -25,9 +25,9 @@ const GAMMA_DK: [f64; 11] = [
 ];
 /// ln(2 sqrt(e / pi)).
 const LN_2_SQRT_E_OVER_PI: f64 = 0.620_782_237_635_245_2;
-/// Half the distance from 1 to the next number.
+/// Half the distance between 1 and the next larger floating-point number.
 const PRECISION: f64 = f64::EPSILON / 2.0;
-/// The square of the smallest change at which Newton's method continues.
+/// The square of the step size below which Newton's method stops.
 const LEAST_SQUARE: f64 = 1e-30;
 
 /// Returns the two-sided quantile of Student's t: the t for which the interval from -t to t has the
@@ -207,7 +207,7 @@ mod tests {
         assert!(student_t(0.999_999_999_999_999_9, 4).is_infinite());
     }
 
-    /// The quantiles must be bit-exact, because the bytes of results.csv depend on them.
+    /// Expects bit-exact quantiles, because the bytes of results.csv depend on them.
     #[test]
     fn quantiles_have_these_bits() {
         let bits: [(usize, u64); 9] = [

@@ -1,4 +1,4 @@
-//! A reader that limits the size of its input, so that memory use is bounded.
+//! Limits the size of inputs, so that reading them uses a bounded amount of memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -12,7 +12,7 @@ use crate::Limits;
 pub struct Bounded {
     inner: BufReader<Box<dyn Read>>,
     limits: Limits,
-    /// The number of bytes returned so far. `in_line` counts those in the current line.
+    /// The number of bytes returned so far, of which `in_line` belong to the current line.
     given: u64,
     in_line: u64,
     /// The number of line endings returned so far.

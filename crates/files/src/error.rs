@@ -16,8 +16,8 @@ pub enum FileError {
         /// The system's error, or a description of the problem.
         reason: io::Error,
     },
-    /// The destination cannot be written, for example because its directory is missing or belongs
-    /// to another user.
+    /// The destination cannot be written to, for example because its directory is missing or
+    /// belongs to another user.
     #[error("cannot write {path}: {reason}")]
     Place {
         /// The file's name, for display.
@@ -44,8 +44,8 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Returns true if the user can fix the error because it is due to bad usage or bad input.
-    /// Returns false for a system failure.
+    /// Returns true if the error is due to bad usage or bad input, so the user can fix it. Returns
+    /// false for a system failure.
     pub fn is_usage(&self) -> bool {
         !matches!(self, FileError::Write { .. })
     }

@@ -9,9 +9,9 @@ use crate::{FileError, shown};
 /// The files that a command will read and write. If an output is also an input or another output,
 /// the command is rejected before it reads anything.
 ///
-/// Two existing paths refer to the same file if they have the same device and inode, so it does not
-/// matter if either is a link. Two paths that do not exist yet refer to the same file if creating
-/// either would create the other. Devices and pipes are ignored.
+/// Two existing paths refer to the same file if they have the same device and inode, even if either
+/// is a link. Two paths that do not exist yet refer to the same file if creating either would
+/// create the other. Devices and pipes are ignored.
 ///
 /// ```
 /// # mod pavior { pub use pavior_files as files; }
@@ -114,7 +114,7 @@ fn of_file(path: &Path, _: &fs::Metadata) -> Identity {
     Identity::Below(Box::new(fs::canonicalize(path).unwrap_or_default()), Vec::new())
 }
 
-/// Resolves a path component by component, following links and taking missing components literally.
+/// Resolves a path component by component. Follows links and takes missing components literally.
 fn of_place(path: &Path) -> Identity {
     let mut here = fs::canonicalize(".").unwrap_or_default();
     let mut missing: Vec<OsString> = Vec::new();
@@ -147,13 +147,13 @@ fn of_place(path: &Path) -> Identity {
         }
     }
     match fs::metadata(&here) {
-        // `new/../log` means `log`, even though it cannot be opened until `new` exists.
+        // `new/../log` means `log`, even though the path cannot be opened until `new` exists.
         Ok(metadata) if missing.is_empty() => of_file(&here, &metadata),
         _ => Identity::Below(Box::new(here), missing),
     }
 }
 
-/// Returns a path's components without the root and `.`.
+/// Returns a path's components, except for the root and `.`.
 fn names(path: &Path) -> Vec<OsString> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Some(name.to_os_string()),

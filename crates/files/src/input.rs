@@ -31,8 +31,8 @@ pub fn stdin(limits: Limits) -> Result<Bounded, FileError> {
     unpacked(Path::new("-"), io::stdin().lock(), limits)
 }
 
-/// Limits an input that is already open. Decompresses it if it begins with a gzip header or if
-/// `name` ends in `.gz`.
+/// Applies limits to an input that is already open. Decompresses it if it begins with a gzip header
+/// or if `name` ends in `.gz`.
 ///
 /// # Errors
 /// Returns an error if the input cannot be read.

@@ -8,7 +8,7 @@ pub const LONGEST_LINE: u64 = 1 << 20;
 pub const LONGEST_INPUT: u64 = 512 << 20;
 
 /// The maximum size, in bytes, of a document that is read all at once, such as an experiment, a
-/// state or a list of names.
+/// saved state or a list of names.
 pub const LONGEST_DOCUMENT: u64 = 16 << 20;
 
 /// The maximum size of an input and the maximum length of its lines. Exceeding either is an error.
@@ -24,11 +24,11 @@ impl Limits {
     /// Limits for an input that is read line by line.
     pub const LINES: Limits = Limits { line: LONGEST_LINE, total: LONGEST_INPUT };
 
-    /// Limits for a document that is read all at once. One line may fill the whole document.
+    /// Limits for a document that is read all at once and may consist of a single line.
     pub const DOCUMENT: Limits = Limits { line: LONGEST_DOCUMENT, total: LONGEST_DOCUMENT };
 
-    /// Replaces the total limit, if a new one is given. Also replaces the line limit if it equals
-    /// the old total.
+    /// Replaces the total limit if a new one is specified. Also replaces the line limit if it was
+    /// equal to the old total.
     #[must_use]
     pub fn with_total(self, total: Option<u64>) -> Limits {
         let Some(total) = total else { return self };
@@ -36,7 +36,7 @@ impl Limits {
         Limits { line, total }
     }
 
-    /// Removes the limit on line length, for formats that consist of one long line.
+    /// Removes the line limit, for formats that may consist of one long line.
     #[must_use]
     pub fn without_lines(self) -> Limits {
         Limits { line: self.total, ..self }

@@ -9,14 +9,14 @@ use memchr::memchr;
 pub enum NextLine {
     /// The input has ended.
     End,
-    /// A line was read, including the line ending.
+    /// A line was read in full, including the line ending.
     Whole,
-    /// The line is too long. Part of it may have been read; the next read skips the rest.
+    /// The line is too long and may have been read in part. The next read skips the rest.
     TooLong,
 }
 
-/// A reader for line-based protocols. If a line is too long, the reader reports it and can continue
-/// with the next line. Memory use is bounded by the maximum line length.
+/// A reader for line-based protocols. It reports any line that is too long and can then continue
+/// with the next line. The maximum line length bounds its memory use.
 pub struct Lines<R> {
     reader: R,
     longest: usize,

@@ -1,4 +1,4 @@
-//! Locks on directories that only one process at a time may change.
+//! Locks directories so that only one process at a time can change them.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;

@@ -37,7 +37,7 @@ enum To {
 }
 
 impl Output {
-    /// Starts writing a file. Links are followed, and an existing file keeps its mode.
+    /// Starts writing a file. Follows links, and preserves the mode of an existing file.
     ///
     /// # Errors
     /// Returns an error if the destination cannot be written.
@@ -57,7 +57,7 @@ impl Output {
         Ok(Output { to, path: path.to_path_buf() })
     }
 
-    /// Moves the file to its destination. After that, a regular file survives a power failure.
+    /// Moves the file to its destination. A regular file then survives a power failure.
     ///
     /// # Errors
     /// Returns an error if writing fails, in which case an existing regular file is left unchanged.
@@ -175,14 +175,14 @@ fn beside(target: &Path) -> io::Result<NamedTempFile> {
     partial::create(folder.unwrap_or(Path::new(".")))
 }
 
-/// Returns true if a path is written directly rather than through a temporary file.
+/// Returns true if a path is written to directly rather than through a temporary file.
 fn is_stream(path: &Path) -> bool {
     let by_name = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
     by_name.iter().any(|name| path.starts_with(name))
         || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Ensures, on systems that support it, that a rename survives a power failure.
+/// Ensures that a rename survives a power failure, on systems that support this.
 fn synchronize_folder(target: &Path) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {

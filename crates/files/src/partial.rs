@@ -1,8 +1,8 @@
-//! Temporary files, and the removal of those left behind by killed processes.
+//! Creates temporary files, and removes those left behind by killed processes.
 //!
-//! A new file is created in the destination directory and stays locked until it is complete.
-//! Because the operating system releases the lock when the process ends, even in a crash, a
-//! temporary file that can be locked has been abandoned.
+//! A new file is created in the destination directory and stays locked until it is complete. The
+//! operating system releases the lock when the process ends, even in a crash. A temporary file that
+//! can be locked has therefore been abandoned.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
 
-/// The prefix and suffix of a temporary file's name, with random characters between them.
+/// The prefix and suffix of a temporary file's name, which enclose random characters.
 const NAME: (&str, &str) = (".pavior-", ".partial");
 /// The number of random characters in the name.
 const DRAWN: usize = 16;
@@ -66,7 +66,7 @@ fn remove_if_stale(path: &Path) -> io::Result<()> {
         Err(error) => return gone(error),
     };
     match file.try_lock() {
-        // Remove the file while it is locked, so that a process that has just created it notices.
+        // Remove the file while holding its lock, so that a process that just made it can tell.
         Ok(()) => fs::remove_file(path).or_else(gone),
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),

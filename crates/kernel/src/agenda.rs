@@ -71,7 +71,7 @@ impl<E> Agenda<E> {
         Agenda { heap: BinaryHeap::new(), sequence: 0 }
     }
 
-    /// Adds an event. `class` orders simultaneous events, smallest first.
+    /// Adds an event at a time. `class` orders simultaneous events, smallest first.
     pub fn schedule(&mut self, at: Time, class: u8, event: E) {
         let sequence = self.sequence;
         self.sequence += 1;

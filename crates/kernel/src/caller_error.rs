@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 /// An error from a strategy, scheduler or other entry that the caller added to a registry. For
-/// example, a script may raise an exception, or a service may not respond. Clones share the same
-/// underlying error, and two values are equal only if they share it.
+/// example, a script raised an exception, or a service did not respond. Clones share one underlying
+/// error, and two values are equal only if they share the same one.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as names; }

@@ -1,4 +1,4 @@
-//! Dates, in the format used by all outputs.
+//! Dates, in the format used in all output.
 
 use std::fmt;
 use std::str::FromStr;

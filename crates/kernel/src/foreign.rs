@@ -2,8 +2,8 @@
 //!
 //! Names, lines and values from a user or a file can contain anything: escape sequences that a
 //! terminal executes, marks that reverse the direction of text, or a megabyte without a space.
-//! Every message that quotes such text passes it through this module, which escapes invisible
-//! characters and truncates long text. The drawing crate escapes text in XML.
+//! Every message that quotes such text must pass it through this module, which escapes invisible
+//! characters and truncates long text. XML text is escaped by the drawing crate.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -18,8 +18,8 @@ pub const LONGEST_MESSAGE: usize = 600;
 /// pieces.
 const EXCERPT: usize = 120;
 
-/// Untrusted text that displays as at most [`LONGEST_QUOTE`] harmless characters, followed by `…`
-/// if the text is longer.
+/// Untrusted text, displayed as at most [`LONGEST_QUOTE`] harmless characters, followed by `…` if
+/// the text is longer.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'t>(&'t str);
 
@@ -41,7 +41,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Formats untrusted bytes for a message, as [`shown`] does with text. Invalid UTF-8 is replaced.
+/// Formats untrusted bytes for a message, as [`shown`] does for text. Replaces invalid UTF-8.
 pub fn shown_bytes(bytes: &[u8]) -> String {
     // A character has at most four bytes.
     let enough = &bytes[..bytes.len().min(4 * (LONGEST_QUOTE + 1))];
@@ -49,7 +49,7 @@ pub fn shown_bytes(bytes: &[u8]) -> String {
 }
 
 /// Makes a whole message safe to display, regardless of the text that it quotes. The result has at
-/// most [`LONGEST_MESSAGE`] characters, and no invisible characters except line ends.
+/// most [`LONGEST_MESSAGE`] characters and no invisible characters other than line endings.
 pub fn message(text: &str) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -75,8 +75,8 @@ pub fn cell(text: &str) -> String {
 pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {
     let start = at.start.min(line.len());
     let end = at.end.clamp(start, line.len());
-    // Cut the text between characters. If the error is far into the line, keep equal amounts of
-    // text before and after it.
+    // Cut the text only between characters. If the error is far into the line, keep about the same
+    // amount of text before and after it.
     let boundary = |mut at: usize| {
         while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
             at -= 1;

@@ -1,6 +1,6 @@
 //! A reader for JSON written by other programs. An object that repeats a member is an error.
 //!
-//! RFC 8259 does not define what repeated members mean. Most readers use the last value, but
+//! RFC 8259 does not define the meaning of repeated members. Most parsers use the last value, but
 //! another program that reads the same text may use the first.
 
 use std::collections::HashSet;

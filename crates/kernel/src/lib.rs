@@ -3,9 +3,9 @@
 //!
 //! The crate also contains the code shared by all registries (names with [`Options`]), the only
 //! code that displays untrusted text, and time series that use bounded memory ([`Stretches`]). The
-//! `json` feature adds the only JSON reader for input from other programs.
+//! `json` feature adds the only parser for JSON from other programs.
 //!
-//! Nothing in this crate depends on machines or jobs, or reads a clock.
+//! Nothing in this crate depends on machines or jobs, and nothing reads a clock.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod agenda;

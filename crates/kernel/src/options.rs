@@ -4,9 +4,9 @@
 //! module reads names for every registry (strategies, schedulers, patterns, shape rules, ...), so
 //! the notation is the same everywhere.
 //!
-//! A bare value sets the first option, in declaration order, that is not yet set and accepts the
-//! value. A bare number that is out of range for the first unset option that accepts numbers is an
-//! error, even if a later option would accept it.
+//! A bare value sets the first option, in declaration order, that is still unset and accepts the
+//! value. A bare number that is out of range for the first unset numeric option is an error, even
+//! if a later option would accept it.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,10 +20,10 @@ pub struct OptionSpec {
     pub values: Values,
     /// The default value.
     pub default: &'static str,
-    /// The meaning, as a phrase for use in help texts.
+    /// The meaning of the option, as a phrase for help texts.
     pub meaning: &'static str,
-    /// True if the canonical name contains only the option's value (`paging:1`), and false if it
-    /// also contains the key (`tff:scan=yzx`).
+    /// True if the canonical name includes only the option's value (`paging:1`). False if it also
+    /// includes the key (`tff:scan=yzx`).
     pub bare: bool,
 }
 
@@ -36,7 +36,7 @@ pub enum Values {
     Integer(u64, u64),
     /// A decimal number in this inclusive range.
     Number(f64, f64),
-    /// Text accepted by a function. The first field describes the expected form in error messages.
+    /// Text that a function accepts. The first field describes the expected form in errors.
     Text(&'static str, fn(&str) -> bool),
 }
 
@@ -55,8 +55,8 @@ impl Values {
         }
     }
 
-    /// Returns true if a value was meant for an option of this kind: it is either valid or an
-    /// out-of-range number.
+    /// Returns true if a value was evidently meant for this kind of option: it is either valid or
+    /// an out-of-range number.
     fn is_meant(&self, value: &str) -> bool {
         let out_of_range = match self {
             Values::Integer(..) => value.parse::<i128>().is_ok(),
@@ -80,12 +80,12 @@ impl fmt::Display for Values {
     }
 }
 
-/// The error for an invalid name or option, with the position of the fault.
+/// The error for an invalid name or option, including the position of the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadName {
-    /// The reason why the name is invalid, and the values that would be valid.
+    /// The reason why the name is invalid, including the values that would be valid.
     pub reason: String,
-    /// The byte range of the fault in the text.
+    /// The byte range of the mistake in the text.
     pub span: Range<usize>,
 }
 
@@ -146,7 +146,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Finds the option that `part` sets, and returns the option's index and the new value.
+    /// Finds the option that `part` sets. Returns the option's index and its new value.
     fn place<'t>(
         name: &str,
         part: &'t str,
@@ -213,8 +213,8 @@ impl Options {
         self.get(key).parse().expect("parsing checked the value")
     }
 
-    /// Returns the canonical name: `name` followed by the options whose values differ from the
-    /// defaults. Any bare option that precedes one of these is included, too.
+    /// Returns the canonical name: `name` followed by each option whose value differs from the
+    /// default. Also includes any bare option that precedes one of these.
     pub fn name(&self, name: &str) -> String {
         let changed = |index: usize| self.values[index] != self.specs[index].default;
         let last_bare = (0..self.specs.len()).rfind(|&i| self.specs[i].bare && changed(i));
@@ -250,7 +250,7 @@ pub fn bare_name(text: &str) -> &str {
 pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     let lower = name.to_lowercase();
     let farthest = 1 + name.len() / 3;
-    // Skip names whose length alone puts them too far away, because `name` may be a megabyte long.
+    // Skip names whose length alone rules them out, because `name` may be a megabyte long.
     let can_be_close = |other: &&&str| other.len().abs_diff(lower.len()) <= farthest;
     let mut scored: Vec<(usize, &str)> = known
         .iter()
@@ -273,8 +273,8 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     BadName { reason, span: 0..name.len() }
 }
 
-/// Joins names with commas. Messages are truncated after 600 characters, so a list that is too long
-/// ends with the number of omitted names.
+/// Joins names with commas. Because messages are truncated after 600 characters, a list that is too
+/// long ends with the number of names omitted.
 fn listed(names: &[&str]) -> String {
     const LONGEST: usize = 400;
     let mut length = 0;
@@ -365,7 +365,7 @@ mod tests {
             ("mfa:slack=2", 10..11),
             ("mfa:slack=nan", 10..13),
             ("mfa:reach=inf", 10..13),
-            // The number is meant for `slack` but out of range, so it is not tried for `reach`.
+            // The number is out of range for `slack`, its intended option. `reach` is not tried.
             ("mfa:2", 4..5),
             ("mfa:-1", 4..6),
         ] {

@@ -1,5 +1,5 @@
-//! Registries of strategies, schedulers, shape rules, patterns and so on, whose entries are
-//! selected by name.
+//! Registries of strategies, schedulers, shape rules, patterns and other entries that are selected
+//! by name.
 //!
 //! A [`Family`] is a set of similar entries. An [`Entry`] describes one member as data: its name,
 //! options and behavior. A [`Selection`] is an entry with values for its options, such as
@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use crate::options::{BadName, OptionSpec, Options, bare_name, unknown_name};
 
-/// A set of entries that are selected by name. The implementing type defines how an entry behaves.
+/// A set of entries that are selected by name. The implementing type defines their behavior.
 pub trait Family: Sized + Send + Sync + 'static {
-    /// The word that messages use for an entry, such as `strategy`.
+    /// The noun for an entry in messages, such as `strategy`.
     const NOUN: &'static str;
 
     /// Returns every built-in entry, in the order used in tables.
@@ -31,7 +31,7 @@ pub trait Family: Sized + Send + Sync + 'static {
 /// A family whose entries build something. Call its functions through [`Selection::supports`] and
 /// [`Selection::build`], so that code that uses a selection does not have to import this trait.
 pub trait Buildable: Family {
-    /// Something that an entry may or may not support, such as a grid of nodes.
+    /// The target that an entry may or may not support, such as a grid of nodes.
     type Place;
     /// The input to [`Buildable::build`], such as a job and a random number stream.
     type For<'a>;
@@ -40,7 +40,7 @@ pub trait Buildable: Family {
     /// The error from a failed build.
     type Fault;
 
-    /// Checks that the selected entry supports a [`Buildable::Place`]. By default, it supports all.
+    /// Checks that the selected entry supports a [`Buildable::Place`]. Accepts all by default.
     ///
     /// # Errors
     /// Returns the reason if the entry does not support it.
@@ -60,9 +60,9 @@ pub trait Buildable: Family {
 
 /// A named registry entry, as data.
 ///
-/// If a name is known only at run time, use [`String::leak`].
+/// For a name known only at run time, use [`String::leak`].
 pub struct Entry<F> {
-    /// The name in kebab case, as in the literature.
+    /// The name used in the literature, in kebab case.
     pub name: &'static str,
     /// The human-readable title.
     pub title: &'static str,
@@ -70,7 +70,7 @@ pub struct Entry<F> {
     pub source: &'static str,
     /// The options that may follow the name.
     pub options: &'static [OptionSpec],
-    /// The options that tests and benchmarks run the entry with, written without the name and first
+    /// The options with which tests and benchmarks run the entry, without the name and the first
     /// colon. An empty string selects the defaults.
     pub variants: &'static [&'static str],
     /// The behavior.
@@ -105,7 +105,7 @@ impl<F> Deref for EntryHandle<F> {
     }
 }
 
-// `Clone` is not derived, because that would require `F: Clone`. Only a reference is copied.
+// `Clone` is implemented by hand because deriving it would require `F: Clone`.
 impl<F> Clone for EntryHandle<F> {
     fn clone(&self) -> Self {
         EntryHandle(match &self.0 {
@@ -145,7 +145,7 @@ impl<F> From<&EntryHandle<F>> for EntryHandle<F> {
 pub struct BadEntry {
     /// The entry's name.
     pub name: String,
-    /// The reason, as text that follows the name in a message.
+    /// The reason, worded to follow the name in a message.
     pub reason: String,
 }
 
@@ -157,7 +157,7 @@ impl fmt::Display for BadEntry {
 
 impl std::error::Error for BadEntry {}
 
-/// A family's built-in entries and any added ones.
+/// A family's built-in entries and any that were added.
 ///
 /// ```
 /// use pavior_kernel::{Entry, Family, Registry};
@@ -240,7 +240,7 @@ impl<F: Family> Registry<F> {
         Ok(EntryHandle(Source::Added(entry)))
     }
 
-    /// Returns all entries: first the built-in ones, then the others in the order they were added.
+    /// Returns all entries: the built-in ones, then the added ones in the order of addition.
     pub fn entries(&self) -> impl Iterator<Item = EntryHandle<F>> + use<F> {
         let builtin = F::builtin().iter().map(EntryHandle::from);
         let added = self.added.clone().into_iter().map(|entry| EntryHandle(Source::Added(entry)));
@@ -259,21 +259,21 @@ impl<F: Family> Registry<F> {
         entries.chain(added).chain(F::aliases().iter().map(|(alias, _)| *alias))
     }
 
-    /// Returns the entry with this name. Aliases are ignored.
+    /// Returns the entry with this name, ignoring aliases.
     pub fn get(&self, name: &str) -> Option<EntryHandle<F>> {
         self.entries().find(|entry| entry.name == name)
     }
 
-    /// Parses a name with options. Upper-case letters and underscores may replace lower-case
-    /// letters and hyphens.
+    /// Parses a name with options. Accepts upper-case letters for lower-case ones, and underscores
+    /// for hyphens.
     ///
     /// # Errors
     /// Returns an error, with its byte range in `text`, if no entry has this name or these options.
     pub fn select(&self, text: &str) -> Result<Selection<F>, BadName> {
         let name = bare_name(text);
         if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
-            // Append the options after an alias to the alias's target. An error's span refers to
-            // the original text.
+            // Append the options that follow an alias to the alias's target. The span of an error
+            // still refers to the original text.
             let whole = format!("{target}{}", &text[name.len()..]);
             return self.select(&whole).map_err(|bad| {
                 let at = |at: usize| (at + name.len()).saturating_sub(target.len());
@@ -292,7 +292,7 @@ impl<F: Family> Registry<F> {
         Err(self.unknown(name))
     }
 
-    /// Creates the error for an unknown name. If the name is an entry's title, suggests that entry.
+    /// Creates the error for an unknown name. Suggests the entry with this title, if any.
     fn unknown(&self, name: &str) -> BadName {
         let letters = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -308,7 +308,7 @@ impl<F: Family> Registry<F> {
     }
 }
 
-/// Returns true if the text is a valid name. Such a name cannot be mistaken for options or a list.
+/// Returns true if the text is a valid name, which cannot be mistaken for options or a list.
 fn is_name(text: &str) -> bool {
     let word = |word: &str| {
         !word.is_empty()
@@ -344,7 +344,7 @@ impl<F> Selection<F> {
         Selection { entry, options }
     }
 
-    /// Returns the variants of an entry that tests and benchmarks run.
+    /// Returns an entry's variants that tests and benchmarks run.
     ///
     /// # Panics
     /// Panics if a variant of a built-in entry is invalid. A test for each registry rules this out,
@@ -369,8 +369,8 @@ impl<F: Buildable> Selection<F> {
         F::supports(self, place)
     }
 
-    /// Builds the entry. Depending on the family, `purpose` is an empty machine's grid (strategy),
-    /// `()` (scheduler), or a job's ranks and a random number stream (pattern).
+    /// Builds the entry. Depending on the family, `purpose` is the grid of an empty machine
+    /// (strategy), `()` (scheduler), or a job's ranks and a random number stream (pattern).
     ///
     /// # Errors
     /// Returns an error if the entry does not support `purpose`, or if the entry's closure fails.
@@ -379,7 +379,7 @@ impl<F: Buildable> Selection<F> {
     }
 }
 
-// `Clone` is not derived, because that would require `F: Clone`. Only a reference is copied.
+// `Clone` is implemented by hand because deriving it would require `F: Clone`.
 impl<F> Clone for Selection<F> {
     fn clone(&self) -> Self {
         Selection { entry: self.entry.clone(), options: self.options.clone() }

@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Dxsm;
 ///
 /// A stream's numbers depend only on the seed, the replication and the purpose. Two strategies
 /// simulated with the same seed therefore see the same jobs, and adding a new consumer of random
-/// numbers does not change the numbers that others receive (common random numbers).
+/// numbers does not change the numbers drawn by the others (common random numbers).
 ///
 /// The generator is PCG-64 DXSM (O'Neill 2014). It is named explicitly because a library's
 /// "standard" generator may change. Distributions are sampled by inversion with `libm`, using one
@@ -67,9 +67,9 @@ impl Stream {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
-    /// Draws `count` items without replacement, or all items if there are fewer than `count`. The
-    /// drawn items are swapped to the front in random order (Durstenfeld 1964) and returned. Takes
-    /// one draw per item.
+    /// Draws `count` items without replacement, or all items if there are fewer than `count`. Swaps
+    /// the drawn items to the front in random order (Durstenfeld 1964) and returns them. Uses one
+    /// draw per item.
     ///
     /// ```
     /// # use pavior_kernel as pavior;
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_pinned() {
-        // Changing these numbers changes every published result, so any change must be deliberate.
+        // Changing these numbers changes every published result, so never do it by accident.
         let mut stream = Stream::new(1, 0, "arrivals");
         let first: Vec<u64> = (0..3).map(|_| stream.next_u64()).collect();
         assert_eq!(first, PINNED);
@@ -139,7 +139,7 @@ mod tests {
             items.sort_unstable();
             assert_eq!(items, [0, 1, 2, 3]);
         }
-        // There are twelve ordered pairs from four items. The standard deviation is about 30.
+        // Four items yield twelve ordered pairs. Each count's standard deviation is about 30.
         assert_eq!(counts.len(), 12);
         assert!(counts.values().all(|count| (count - 1_000).abs() < 130), "{counts:?}");
         assert_eq!(stream.sample(&mut [5], 3), [5]);

@@ -17,7 +17,7 @@ impl<V: Copy + Ord> Range<V> {
         Range { least: value, most: value, last: value }
     }
 
-    /// Combines this range with the range of the values that follow. Takes O(1) time.
+    /// Combines this range with the range of the values that follow it. Takes O(1) time.
     #[must_use]
     pub fn then(self, next: Range<V>) -> Range<V> {
         let (least, most) = (self.least.min(next.least), self.most.max(next.most));
@@ -27,10 +27,10 @@ impl<V: Copy + Ord> Range<V> {
 
 /// The observations in a time interval.
 pub trait Stretch {
-    /// Returns the start of the interval, in any unit.
+    /// Returns the start of the interval, in arbitrary units.
     fn at(&self) -> u64;
 
-    /// Merges this interval with the one that follows. The result starts when this interval starts.
+    /// Merges this interval with the one that follows it. The result has this interval's start.
     #[must_use]
     fn then(&self, next: &Self) -> Self;
 }
@@ -70,7 +70,7 @@ impl<S: Stretch> Stretches<S> {
         &self.all
     }
 
-    /// Returns the spacing of the merge boundaries, in the units of [`Stretch::at`].
+    /// Returns the distance between merge boundaries, in the units of [`Stretch::at`].
     pub fn gap(&self) -> u64 {
         self.gap
     }
@@ -118,8 +118,8 @@ mod tests {
         *state
     }
 
-    /// Adds ten times more events than the maximum number of intervals. Each interval keeps its
-    /// true minimum, maximum and last value, and no event falls outside the intervals.
+    /// Adds ten times as many events as the maximum number of intervals. Each interval must keep
+    /// its true minimum, maximum and last value, and the intervals must cover every event.
     #[test]
     fn stretches_have_the_true_least_and_greatest() {
         const MOST: usize = Stretches::<One>::MOST;
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Adds few enough events for each to keep its own interval.
+    /// Adds so few events that each must keep its own interval.
     #[test]
     fn few_events_are_kept_as_they_are() {
         let mut stretches = Stretches::default();

@@ -1,9 +1,9 @@
-//! The set of bases at which a shape is free, computed by shifts and ANDs over whole words.
+//! The set of bases at which a shape is free, computed by shifting and ANDing whole words.
 //!
-//! With one bit per node, `pairs = free & free >> 1` has a bit set wherever a run of two along x
-//! begins, and `pairs & pairs >> 2` wherever a run of four begins. Finding runs of any length takes
-//! about log2(length) passes. Similar passes over rows along y and over planes along z then yield
-//! every base of the shape.
+//! With one bit per node, `pairs = free & free >> 1` has a bit set wherever a run of two nodes
+//! along x begins, and `pairs & pairs >> 2` wherever a run of four begins. A run of any length
+//! therefore takes about log2(length) passes. Similar passes over rows along y and planes along z
+//! then yield every base of the shape.
 //!
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
@@ -13,12 +13,12 @@
 //!
 //! On an axis that wraps, a shift is a rotation within the axis.
 //!
-//! The set also shows which of a placement's faces are free: a face is free if and only if the next
-//! base on that side is in the set. [`BaseSet::edges`] uses this property to find the touching
-//! faces for all bases in a single pass.
+//! The set also shows which faces of a placement border free nodes: exactly those for which the
+//! next base on that side is also in the set. [`BaseSet::edges`] uses this property to find the
+//! touching faces for all bases in a single pass.
 //!
-//! Invariant: the set contains only canonical bases. A bit shifted in from beyond the end of an
-//! axis never counts as free.
+//! Invariant: the set contains only canonical bases, and bits shifted in from beyond the end of an
+//! axis never count as free.
 //!
 //! Cost: O((log a + log b + log c) * rows * W / 64) word operations for an a x b x c shape.
 
@@ -27,7 +27,7 @@ use crate::occupancy::Ones;
 use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// A search for a shape's bases. The buffers are reused, so later searches do not allocate memory.
+/// A search for a shape's bases. Reuses its buffers, so later searches do not allocate memory.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -45,12 +45,12 @@ pub struct BaseSet {
     grid: Grid,
     layout: Layout,
     shape: Sides,
-    /// The free nodes in this layout, or an empty list before they are loaded.
+    /// The free nodes in this layout, or an empty list if they have not been loaded.
     nodes: Vec<u64>,
-    /// True if the loaded nodes belong to a machine with this grid.
+    /// True if the loaded nodes come from an occupancy for the same grid.
     fits: bool,
     words: Vec<u64>,
-    /// Scratch space, which is empty until it is needed.
+    /// Scratch space, left empty until it is first needed.
     spare: Vec<u64>,
     touched: u64,
 }
@@ -64,9 +64,9 @@ impl BaseSet {
         BaseSet { grid, layout, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
-    /// Creates a search within a box, treating the box as a machine. An axis wraps if it wraps on
-    /// the grid and the box spans it. Coordinates are relative to the box's base. Loads the box's
-    /// free nodes, which takes O(rows of the box) time. A box outside the grid has no bases.
+    /// Creates a search within a box, treating it as a machine of its own. An axis wraps if it
+    /// wraps on the grid and the box spans it. Coordinates are relative to the box's base. Loads
+    /// the box's free nodes in O(rows of the box) time. A box outside the grid has no bases.
     ///
     /// ```
     /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -95,8 +95,8 @@ impl BaseSet {
         &self.grid
     }
 
-    /// Finds a shape's first base in row-major order, without rotating the shape, among the free
-    /// nodes last loaded with [`BaseSet::load`].
+    /// Finds the first base of an unrotated shape, in row-major order, among the free nodes last
+    /// loaded with [`BaseSet::load`].
     pub fn find_loaded(&mut self, shape: Sides) -> Option<Coordinates> {
         if self.compute_loaded(shape) { self.first() } else { None }
     }
@@ -116,8 +116,8 @@ impl BaseSet {
         found
     }
 
-    /// Returns the number of words read by searches so far. Each pass over the set, and each read
-    /// of the result, counts every word once.
+    /// Returns the number of words that searches have read so far. Each pass over the set, and each
+    /// read of the result, counts every word once.
     #[inline]
     pub fn words_touched(&self) -> u64 {
         self.touched
@@ -194,8 +194,8 @@ impl BaseSet {
             self.words.fill(0);
             return false;
         }
-        // A longer run begins wherever current runs begin both here and at the next node. If the
-        // side closes the ring, current runs must begin at both 0 and 1.
+        // A longer run begins wherever shorter runs begin both here and at the next node. If the
+        // longer run fills the ring, shorter runs must begin at both 0 and 1.
         self.and_ahead(axis, 1);
         if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
             let mut beyond = Cuboid::whole(&self.grid);
@@ -216,8 +216,8 @@ impl BaseSet {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Returns true if any base is in the box. Returns false for a box that extends past the end of
-    /// an axis. Takes O(rows of the box) time.
+    /// Returns true if any base is in the box, or false if the box extends past the end of an axis.
+    /// Takes O(rows of the box) time.
     pub fn any_in(&self, cuboid: &Cuboid) -> bool {
         let ends = |axis: usize| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]);
         let within = |axis| ends(axis) <= u32::from(self.grid.side(axis));
@@ -226,7 +226,7 @@ impl BaseSet {
             && self.layout.any(&self.words, cuboid)
     }
 
-    /// Computes the set of columns that contain bases. Column x is bit x % 64 of word x / 64.
+    /// Computes which columns contain bases. Column x is bit x % 64 of word x / 64.
     pub fn columns_into(&self, columns: &mut Vec<u64>) {
         self.layout.columns_into(&self.words, columns);
     }
@@ -237,9 +237,8 @@ impl BaseSet {
         self.shape
     }
 
-    /// Replaces the bases with those in another set for the same grid, without allocating memory.
-    /// The nodes loaded by [`BaseSet::load`] stay the same. If the grids differ, the set becomes
-    /// empty.
+    /// Replaces the bases with those of another set for the same grid, without allocating memory.
+    /// Keeps the nodes loaded by [`BaseSet::load`]. If the grids differ, the set becomes empty.
     pub fn take(&mut self, other: &BaseSet) {
         self.shape = other.shape;
         if self.grid == other.grid {
@@ -249,7 +248,7 @@ impl BaseSet {
         }
     }
 
-    /// Removes the bases whose placements would overlap a box. A box outside the grid removes none.
+    /// Removes all bases whose placements overlap a box. A box outside the grid has no effect.
     /// Takes time proportional to the number of rows that contain removed bases.
     pub fn cover(&mut self, busy: &Cuboid) {
         if !busy.lies_on(&self.grid) || !self.grid.fits(self.shape) {
@@ -273,7 +272,7 @@ impl BaseSet {
         self.layout.clear(&mut self.words, &covered);
     }
 
-    /// Returns true if the most recently computed shape is free at a canonical base.
+    /// Returns true if the last computed shape is free at `base`, which must be canonical.
     #[inline]
     pub fn contains(&self, base: Coordinates) -> bool {
         if !self.grid.contains(base) {
@@ -284,7 +283,7 @@ impl BaseSet {
     }
 
     /// Finds the first base, in row-major order, of a two-part shape on a mesh. `self` and `other`
-    /// must each have computed the bases of one part, and `offsets` are the parts' positions
+    /// must each hold the computed bases of one part, and `offsets` are the parts' positions
     /// relative to the base of the shape's bounding box. Returns `None` if there is no such base, a
     /// part extends beyond the bounding box, the grids differ, or an axis wraps.
     pub fn first_with(
@@ -355,8 +354,8 @@ impl BaseSet {
         n > 1 && !(self.grid.wraps(axis) && self.shape[axis] == n)
     }
 
-    /// Computes the bases whose placements touch a busy node or the border, separately for the low
-    /// and the high side of an axis. Both sets are empty if a placement has no faces on the axis.
+    /// Computes the bases at which a placement touches a busy node or the border, separately for an
+    /// axis's low and high sides. Both sets are empty if placements have no faces there.
     pub fn edges(&self, axis: usize, [low, high]: [&mut Vec<u64>; 2]) {
         for edge in [&mut *low, &mut *high] {
             edge.clear();
@@ -369,8 +368,8 @@ impl BaseSet {
         }
     }
 
-    /// Returns the number of nodes in a box that were busy at the last load. If the box is outside
-    /// the grid or nothing was loaded, returns the box's volume. Takes O(rows of the box) time.
+    /// Returns the number of nodes in a box that were busy at the last load, or the box's volume if
+    /// it is outside the grid or nothing was loaded. Takes O(rows of the box) time.
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {
             return cuboid.volume();

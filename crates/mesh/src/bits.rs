@@ -1,7 +1,7 @@
-//! Sets of nodes as bits, laid out so that shifts move them along the axes.
+//! Sets of nodes as bits, laid out so that shifting the bits moves nodes along an axis.
 //!
-//! Rows along x begin at multiples of the pitch. For rows of up to 64 nodes, the pitch is the next
-//! power of two, so short rows share a word. Longer rows and planes start new words.
+//! Rows along x start at multiples of the pitch. For rows of up to 64 nodes, the pitch is the next
+//! power of two, so short rows share a word. Longer rows, and planes, start on a new word.
 //!
 //! ```text
 //!   rows of 5, pitch 8:   . . . 44444 . . . 33333 . . . 22222 . . . 11111
@@ -27,7 +27,7 @@ pub(crate) struct Layout {
     pitch: usize,
     /// The number of words per plane.
     plane: usize,
-    /// A mask with a bit set at the start of every row in a word.
+    /// A mask that marks the start of every row in a word.
     rows: u64,
 }
 
@@ -68,14 +68,14 @@ impl Layout {
         [x as u16, y as u16, z as u16]
     }
 
-    /// Returns the index of the word that contains a node, and the node's bit in that word.
+    /// Returns the index of the word that contains a node, and the node's bit within it.
     #[inline]
     pub(crate) fn bit(&self, [x, y, z]: Coordinates) -> (usize, usize) {
         let at = self.pitch * usize::from(y) + usize::from(x);
         (self.plane * usize::from(z) + at / 64, at % 64)
     }
 
-    /// Returns word `index` of a row that is shifted by `step` toward its start.
+    /// Returns word `index` of a row after shifting the row by `step` toward its start.
     #[inline]
     pub(crate) fn row_ahead(
         &self,
@@ -107,8 +107,8 @@ impl Layout {
         self.load_piece(free, &Cuboid::whole(&self.grid), [0; 3], words);
     }
 
-    /// Lays out the free nodes in a box on another grid, beginning at the box's base. `self` is the
-    /// layout for the box.
+    /// Lays out the free nodes of a box on another grid, starting at the box's base. `self` is the
+    /// layout of the box.
     pub(crate) fn load_box(&self, free: &Occupancy, cuboid: &Cuboid, words: &mut [u64]) {
         words.fill(0);
         let grid = free.grid();
@@ -141,7 +141,7 @@ impl Layout {
                 for _ in 0..d {
                     let bits = free.bits(NodeId(from as u32), length);
                     words[at / 64] |= bits << (at % 64);
-                    // A piece that continues past the end of a ring may start inside a word.
+                    // After a ring's wrap, a piece may start inside a word and spill over.
                     if at % 64 + length > 64 {
                         words[at / 64 + 1] |= bits >> (64 - at % 64);
                     }
@@ -151,8 +151,8 @@ impl Layout {
         }
     }
 
-    /// Calls `see` with each word that a box touches and a mask of the box's bits in it, until
-    /// `see` returns true. Returns true if `see` did. The box must not wrap.
+    /// Calls `see` with each word that a box touches and a mask of the box's bits in that word,
+    /// until `see` returns true. Returns true if it did. The box must not wrap.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
@@ -244,10 +244,10 @@ impl Layout {
     }
 }
 
-/// Lays out rows of `length` nodes, at most 64, in one word each.
+/// Lays out rows of `length` nodes (at most 64), one word per row.
 fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
     let (nodes, mask) = (free.words(), low(length));
-    // The last rows may have no word after them.
+    // The last rows may not be followed by another word.
     let inner = ((64 * nodes.len()).saturating_sub(128) / length).min(words.len());
     let mut from = 0;
     for word in &mut words[..inner] {

@@ -1,4 +1,4 @@
-//! Machines made of cubes of 4x4x4 nodes (pods).
+//! Machines made of cubes (pods) of 4x4x4 nodes.
 
 use crate::{Cuboid, Grid, NodeId};
 
@@ -40,7 +40,7 @@ impl Cubes {
         &self.grid
     }
 
-    /// Returns the box of nodes in a cube.
+    /// Returns the box formed by a cube's nodes.
     pub fn nodes(&self, cube: NodeId) -> Cuboid {
         Cubes::scaled(Cuboid::node(self.grid.point(cube)))
     }

@@ -31,8 +31,8 @@ pub struct Cuboid {
 }
 
 impl Cuboid {
-    /// Creates a box from its base and sides, one entry per axis. [`Cuboid::lies_on`] checks
-    /// whether the box is on a grid.
+    /// Creates a box from its base and its sides, with one number per axis. Use [`Cuboid::lies_on`]
+    /// to check whether the box is on a grid.
     #[inline]
     pub fn new(base: impl PerAxis, sides: impl PerAxis) -> Cuboid {
         Cuboid { base: base.padded(0), sides: sides.padded(1) }
@@ -56,8 +56,8 @@ impl Cuboid {
         volume(self.sides).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Returns true if the box is on the grid: its base is on the grid, no side exceeds its axis,
-    /// and it extends past the end of an axis only if that axis wraps.
+    /// Returns true if the box is on the grid. Its base must be on the grid, no side may exceed its
+    /// axis, and the box may extend past the end of an axis only if the axis wraps.
     #[inline]
     pub fn lies_on(&self, grid: &Grid) -> bool {
         grid.contains(self.base)
@@ -179,7 +179,7 @@ impl Cuboid {
     }
 
     /// Returns the nodes, with x varying fastest. On each axis, nodes are listed from the base
-    /// onward, continuing at 0 if the box wraps. The box must be on the grid.
+    /// upward, continuing at 0 after a wrap. The box must be on the grid.
     #[inline]
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);
@@ -208,7 +208,7 @@ impl Cuboid {
         [(base, first), (0, side - first)]
     }
 
-    /// Splits the box at the end of each wrapping axis into one to eight boxes that do not wrap.
+    /// Splits the box at the end of each axis that it wraps around, into up to eight boxes.
     #[inline]
     pub fn unwrapped(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> + use<> {
         let runs: [_; 3] = std::array::from_fn(|axis| self.runs(grid, axis));

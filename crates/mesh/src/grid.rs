@@ -1,17 +1,17 @@
-//! Grids: meshes, tori, and grids that wrap only on some axes.
+//! Grids: meshes, tori, and grids that wrap on only some axes.
 
 use thiserror::Error;
 
-/// Coordinates along x, y and z. An axis that the grid lacks has coordinate 0.
+/// Coordinates along x, y and z. The coordinate is 0 on any axis that the grid lacks.
 pub type Coordinates = [u16; 3];
-/// Side lengths along x, y and z. An axis that the grid lacks has side 1.
+/// Side lengths along x, y and z. The side is 1 on any axis that the grid lacks.
 pub type Sides = [u16; 3];
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// One to three per-axis numbers that can be converted to coordinates or sides.
+/// One to three numbers, one per axis, that can be converted to coordinates or sides.
 pub trait PerAxis: sealed::Sealed {
     /// Pads the numbers to three, using `missing` for omitted axes.
     fn padded(self, missing: u16) -> [u16; 3];
@@ -107,7 +107,7 @@ pub struct Grid {
 /// The reason why a grid is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GridError {
-    /// The number of wrap flags differs from the number of axes.
+    /// The number of wrap flags does not match the number of axes.
     #[error("expected one wrap flag per axis ({axes}), found {wraps}")]
     WrapFlags {
         /// The number of sides given.
@@ -115,7 +115,7 @@ pub enum GridError {
         /// The number of flags given.
         wraps: usize,
     },
-    /// There are no axes, or more than three.
+    /// The grid has no axes or more than three.
     #[error("a machine must have 1 to 3 axes, not {0}")]
     Axes(usize),
     /// A side has no nodes.
@@ -230,7 +230,7 @@ impl Grid {
         NodeId(u32::from(x).wrapping_add(w.wrapping_mul(row)))
     }
 
-    /// Returns a node's coordinates, which are outside the grid if the node number is invalid.
+    /// Returns a node's coordinates. For an invalid node number, they are outside the grid.
     #[inline]
     pub fn point(&self, node: NodeId) -> Coordinates {
         let [w, d, _] = self.sides.map(u32::from);
@@ -251,9 +251,9 @@ impl Grid {
         (0..3).all(|axis| (1..=self.sides[axis]).contains(&sides[axis]))
     }
 
-    /// Returns the number of canonical bases for a side of s nodes on an axis of n: `n - s + 1` if
-    /// the axis does not wrap, 1 if the side spans a ring, `n` on any other ring, and 0 if s
-    /// exceeds n. The canonical bases are `0..starts`. Each yields a different set of nodes.
+    /// Returns the number of canonical bases for a side of s nodes on an axis of n nodes: `n - s +
+    /// 1` on an axis that does not wrap, 1 if the side spans a ring, `n` on any other ring, and 0
+    /// if s > n. The canonical bases are `0..starts`. Each yields a different set of nodes.
     #[inline]
     pub fn starts(&self, axis: usize, side: u16) -> u16 {
         let n = self.sides[axis];
@@ -292,14 +292,13 @@ impl Grid {
         })
     }
 
-    /// Returns the number of hops between two nodes, going the shorter way around on axes that
-    /// wrap.
+    /// Returns the number of hops between two nodes, going the shorter way around any ring.
     #[inline]
     pub fn distance(&self, a: Coordinates, b: Coordinates) -> u32 {
         (0..3)
             .map(|axis| {
                 let direct = u32::from(a[axis].abs_diff(b[axis]));
-                // On an axis that does not wrap, the path around is treated as infinitely long.
+                // On an axis that does not wrap, the way around counts as infinitely long.
                 let ring = if self.wraps[axis] { self.sides[axis].into() } else { u32::MAX };
                 direct.min(ring.abs_diff(direct))
             })

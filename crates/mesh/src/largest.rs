@@ -1,9 +1,9 @@
 //! The largest free box in an occupancy.
 //!
 //! For every range of consecutive planes, the planes are ANDed together. The largest rectangle in
-//! the result is then found row by row as the largest rectangle under a histogram, using a stack of
-//! columns of increasing height. Planes are perpendicular to the shortest axis to keep the number
-//! of ranges small.
+//! the result is then found row by row, as the largest rectangle under a histogram, using a stack
+//! of columns of increasing height. To keep the number of ranges small, planes are perpendicular to
+//! the shortest axis.
 //!
 //! ```text
 //!   row y:     . # . . . #        a column's height is the number of free nodes from row y up:
@@ -14,17 +14,17 @@
 //! Bit operations on words of 64 nodes select the runs of free nodes to search in each row. A run
 //! is skipped if all of its nodes are also free in the next row, because a later row then yields a
 //! larger box. It is also skipped if it is too short to beat the best box so far, given the maximum
-//! height in its row or in the run itself.
+//! height in its row or within the run.
 //!
 //! Invariant: `best` is the best box in the planes and rows searched so far. The search abandons a
-//! set of planes, a row or a run once nothing in it can beat `best`.
+//! range of planes, a row or a run as soon as nothing in it can beat `best`.
 //!
 //! Cost: O(N H / 16) vector operations for N nodes and a shortest side of H, plus one step per node
 //! in the runs that are searched. In the worst case, this is O(N H). A ring is traversed twice,
 //! which costs up to four times as much.
 //!
-//! Source: finding the rectangle under a histogram is a textbook method. Applying it to sets of
-//! planes, and the pruning, are our own.
+//! Source: finding the largest rectangle under a histogram is a textbook method. Its application to
+//! ranges of planes and the pruning are our own.
 
 mod line;
 
@@ -57,8 +57,8 @@ impl Occupancy {
         Search::new(self, least, self.grid().sides()).run()
     }
 
-    /// Finds the largest free box whose sides do not exceed the given sides on any axis. If such a
-    /// box fits at several bases, the base returned is not necessarily the first.
+    /// Finds the largest free box whose sides do not exceed the given maximums. If several bases
+    /// are possible, the result is not necessarily the first one.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -74,10 +74,10 @@ impl Occupancy {
     }
 }
 
-/// A search with reordered axes: rows run along a long axis, and planes are perpendicular to the
-/// shortest axis.
+/// A search that reorders the axes so that rows run along a long axis and planes are perpendicular
+/// to the shortest one.
 struct Search {
-    /// The machine's axes in search order: along a row, across rows, across planes.
+    /// The machine's axes in search order: along rows, across rows, across planes.
     axes: [usize; 3],
     grid: Grid,
     /// The maximum sides. `within`, `sides` and `wraps` are all in search order.
@@ -95,12 +95,12 @@ struct Search {
     /// There are 64 entries per word. On a ring, the row appears twice, without unused bits.
     heights: Vec<u16>,
     line: Line,
-    /// The start and height of each rectangle still open at the current node, shortest first.
+    /// The start and height of each rectangle that is still open at this node, shortest first.
     stack: Vec<(usize, u16)>,
 }
 
-/// The boxes that span `planes` planes, starting at `first`, and end at row `y`. The tallest box
-/// has `highest` rows.
+/// The boxes that span `planes` planes, starting with plane `first`, and end at row `y`. The
+/// tallest of them has `highest` rows.
 #[derive(Clone, Copy)]
 struct Place {
     first: u16,
@@ -163,7 +163,7 @@ impl Search {
         self.best
     }
 
-    /// Returns the minimum volume that a box needs to match or beat the best box so far.
+    /// Returns the minimum volume needed to match or beat the best box so far.
     fn wanted(&self) -> u64 {
         self.best.map_or(1, |best| volume(best.sides)).max(self.least + 1)
     }
@@ -185,14 +185,14 @@ impl Search {
         }
     }
 
-    /// Computes the next row's heights from its free nodes. Returns the maximum height.
+    /// Computes the heights in the next row from its free nodes. Returns the maximum height.
     fn grow(&mut self, bits: &[u64]) -> u16 {
         let heights = &mut self.heights[..64 * self.width];
         let grow = Grow { heights, bits, cap: self.within[1] };
         if self.width < FEW_WORDS { grow.run() } else { Vectors::widest().run(grow) }
     }
 
-    /// Searches for boxes that end at a row, given the free nodes in that row and in the next one.
+    /// Searches for boxes that end at a row, given the free nodes in it and in the next row.
     fn search_row(&mut self, place: Place, bits: &[u64], next: Option<&[u64]>) {
         let w = usize::from(self.sides[0]);
         let ring = if self.wraps[0] { w } else { 0 };
@@ -219,7 +219,7 @@ impl Search {
         }
     }
 
-    /// Returns true if a box with at most these sides could beat the best box so far. The largest
+    /// Returns true if a box no larger than these sides could beat the best box so far. The largest
     /// such box has exactly these sides.
     fn may_be_better(&self, sides: Sides) -> bool {
         let (most, wanted) = (volume(sides), self.wanted());
@@ -229,7 +229,7 @@ impl Search {
         };
         match self.own(sides).cmp(&best.sides) {
             Ordering::Less => false,
-            // If no axes are reordered and none wraps, boxes are found in order of their bases.
+            // If axes keep their order and none wraps, boxes are found in order of their bases.
             Ordering::Equal => self.axes != [0, 1, 2] || self.grid.has_wrap(),
             Ordering::Greater => true,
         }
@@ -244,7 +244,7 @@ impl Search {
         own
     }
 
-    /// Searches for boxes that end at a row and lie within a run of its free nodes.
+    /// Searches for boxes that end at a row and fit within one of its runs of free nodes.
     fn search_run(&mut self, Place { first, planes, y, .. }: Place, begin: usize, end: usize) {
         let [w, d, _] = self.sides.map(usize::from);
         let widest = usize::from(self.within[0]);
@@ -267,7 +267,7 @@ impl Search {
         }
     }
 
-    /// Replaces the best box with a new one, given in search order, if the new one is better.
+    /// Replaces the best box with another one, given in search order, if the other is better.
     fn offer(&mut self, base: [u16; 3], sides: Sides) {
         let cuboid = Cuboid::new(self.own(base), self.own(sides)).canonical(&self.grid);
         let rank = |c: &Cuboid| {
@@ -306,8 +306,8 @@ fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
 /// Number of words per row below which a plain loop is faster than detecting vector instructions.
 const FEW_WORDS: usize = 4;
 
-/// The step from one row's heights to the next. Heights increase by one at free nodes, up to a cap,
-/// and are zero elsewhere.
+/// A pass that turns one row's heights into the next row's. Heights increase by one at free nodes,
+/// up to a cap, and are zero elsewhere.
 struct Grow<'a> {
     /// The heights, 64 per word.
     heights: &'a mut [u16],

@@ -9,7 +9,7 @@
 //! This crate knows nothing about strategies, job lifecycles, or time.
 //!
 //! Arguments are checked. For example, a box outside the grid is not free, and trying to take it
-//! returns an [`OccupancyError`] and changes nothing.
+//! changes nothing and returns an [`OccupancyError`].
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bases;

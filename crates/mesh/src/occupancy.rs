@@ -67,7 +67,7 @@ impl Occupancy {
         Occupancy { grid, words, count: 0 }
     }
 
-    /// Copies another occupancy. If it is for the same grid, no memory is allocated.
+    /// Copies another occupancy. Allocates no memory if both are for the same grid.
     pub fn copy_from(&mut self, other: &Occupancy) {
         if self.words.len() == other.words.len() {
             self.words.copy_from_slice(&other.words);
@@ -89,15 +89,15 @@ impl Occupancy {
         self.count
     }
 
-    /// Returns true if a node is free, and false for a node outside the grid.
+    /// Returns true if a node is free, or false if it is busy or outside the grid.
     #[inline]
     pub fn is_node_free(&self, node: NodeId) -> bool {
         let word = self.words.get(node.index() / 64);
         word.is_some_and(|word| word >> (node.index() % 64) & 1 == 1)
     }
 
-    /// Returns true if every node in a box is free, and false for a box outside the grid. Takes
-    /// time proportional to the number of rows in the box, reading a few words per row.
+    /// Returns true if every node in a box is free, or false if the box is outside the grid. Reads
+    /// a few words per row of the box.
     pub fn is_free(&self, cuboid: &Cuboid) -> bool {
         self.rows(cuboid).all(|(from, length)| {
             pieces(from, length)
@@ -134,7 +134,7 @@ impl Occupancy {
         if !cuboid.lies_on(&self.grid) {
             return Err(OccupancyError::Outside(*cuboid));
         }
-        // A single pass checks and flips the bits. On conflict, a second pass flips them back.
+        // Check and flip the bits in one pass. If a node is busy, a second pass restores them.
         let mut clash = 0;
         self.change(cuboid, |word, mask| {
             clash |= !*word & mask;
@@ -234,9 +234,9 @@ impl Occupancy {
             .flat_map(|(index, &word)| Ones(word).map(move |bit| NodeId(index as u32 * 64 + bit)))
     }
 
-    /// Returns one bit per node for `length` nodes (at most 64) in row-major order. The lowest bit
-    /// represents node `from`. A bit is set if its node is free, or clear if its node is busy or
-    /// outside the grid.
+    /// Returns the free state of `length` nodes (at most 64), starting at node `from`, in row-major
+    /// order. Each node has one bit, lowest first, which is set if the node is free and clear if it
+    /// is busy or outside the grid.
     pub fn window(&self, from: NodeId, length: u16) -> u64 {
         let beyond = self.grid.nodes().saturating_sub(from.0);
         match u32::from(length).min(beyond).min(64) {
@@ -245,7 +245,7 @@ impl Occupancy {
         }
     }
 
-    /// Returns `length` bits (at most 64), starting at a node, in the low bits of a word.
+    /// Returns the bits of `length` nodes (at most 64) from a node on, in a word's low bits.
     pub(crate) fn bits(&self, from: NodeId, length: usize) -> u64 {
         let (word, shift) = (from.index() / 64, from.index() % 64);
         let low = self.words[word] >> shift;
@@ -256,12 +256,12 @@ impl Occupancy {
         (low | high) & (u64::MAX >> (64 - length))
     }
 
-    /// Returns the words, with one bit per node, for use by the searches in this crate.
+    /// Returns the words, with one bit per node. For use by this crate's searches.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Returns a box's rows as runs of nodes, `(first node, length)`. A row that wraps is two runs.
+    /// Returns a box's rows as runs, `(first node, length)`. A row that wraps yields two runs.
     fn rows(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         let [w, d, _] = grid.sides().map(usize::from);
@@ -278,7 +278,7 @@ impl Occupancy {
 }
 
 /// Calls `see` with the index of each word that a box touches and the box's bits in that word,
-/// stopping once `see` returns true. Returns true if it did. The box must be on the grid.
+/// until `see` returns true. Returns true if it did. The box must be on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
     debug_assert!(cuboid.lies_on(grid), "{cuboid:?} is not on {grid}");

@@ -1,7 +1,7 @@
-//! Text drawings of an occupancy, in which `.` is a free node and `#` is a busy one.
+//! Text drawings of an occupancy, in which `.` marks a free node and `#` a busy one.
 //!
-//! As in figures in the literature, the origin is at the lower left: the first line has the highest
-//! y, and x increases to the right. Planes are drawn in order from z = 0, separated by empty lines.
+//! As in the literature's figures, the origin is at the lower left: the first line has the highest
+//! y, and x increases to the right. Planes start with z = 0 and are separated by empty lines.
 
 use crate::{Grid, NodeId, Occupancy};
 

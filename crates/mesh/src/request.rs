@@ -7,13 +7,13 @@ use thiserror::Error;
 
 use crate::{PerAxis, Sides, volume};
 
-/// A job number. A program that identifies jobs differently must map its identifiers to numbers.
+/// A job number. Programs that identify jobs differently must map their identifiers to numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
-/// The amount of freedom allowed in placing a job, from least to most. Each level allows everything
-/// that the previous level does.
+/// The freedom allowed in placing a job, in increasing order. Each level allows everything that the
+/// previous one does.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -75,13 +75,13 @@ impl FromStr for Freedom {
 }
 
 /// A pool number. A pool is a set of nodes to which requests can be confined. Each machine numbers
-/// its pools in registration order.
+/// its pools in the order in which they are registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pool(pub u32);
 
 /// A request for nodes in a shape.
 ///
-/// Contiguous strategies place the shape. Its volume may exceed the number of nodes; the excess is
+/// Contiguous strategies place the shape. If its volume exceeds the node count, the excess is
 /// internal fragmentation. Non-contiguous strategies allocate by count, with the shape as a hint.
 ///
 /// ```
@@ -96,20 +96,20 @@ pub struct Pool(pub u32);
 pub struct Request {
     /// The number of nodes that the job uses, at least 1.
     pub nodes: u32,
-    /// The sides of the box to place, each at least 1. `None` if no shape rule found a box that
+    /// The sides of the box to place, each at least 1, or `None` if no shape rule found a box that
     /// fits the machine.
     pub shape: Option<Sides>,
-    /// The freedom allowed in placing the job. If this is `None`, the strategy decides.
+    /// The freedom allowed in placing the job, or `None` to let the strategy decide.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub freedom: Option<Freedom>,
-    /// The nodes that the request is confined to. If this is `None`, all nodes are allowed. The
-    /// pool is never serialized, because it is meaningful only on a particular machine.
+    /// The pool of nodes to which the request is confined, or `None` to allow all nodes. The pool
+    /// is never serialized, because it is meaningful only on a particular machine.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub pool: Option<Pool>,
 }
 
 impl Request {
-    /// Creates a request for one box, given by one to three sides. The job uses all of its nodes.
+    /// Creates a request for a box with one to three sides. The job uses all of the box's nodes.
     pub fn shape(sides: impl PerAxis) -> Request {
         let sides = sides.padded(1);
         let nodes = volume(sides).min(u64::from(u32::MAX)) as u32;
@@ -121,7 +121,7 @@ impl Request {
         Request { nodes, shape: None, freedom: None, pool: None }
     }
 
-    /// Creates a request for a number of nodes, with the box for contiguous strategies to place.
+    /// Creates a request for a number of nodes, with a box for contiguous strategies.
     pub fn hinted(nodes: u32, sides: impl PerAxis) -> Request {
         Request { shape: Some(sides.padded(1)), ..Request::nodes(nodes) }
     }

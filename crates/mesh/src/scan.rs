@@ -49,8 +49,8 @@ impl Scan {
         *self == Scan::default()
     }
 
-    /// Returns a shape's canonical bases in this order, without rotating the shape. There are none
-    /// if the shape does not fit.
+    /// Returns the canonical bases of an unrotated shape in this order. There are none if the shape
+    /// does not fit.
     pub fn bases(self, grid: Grid, shape: Sides) -> impl Iterator<Item = Coordinates> {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, shape[axis]));
         let [fast, middle, slow] = self.axes.map(usize::from);

@@ -27,8 +27,8 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
 }
 
 /// Partitions nodes like [`tile`], but queries up to 64 nodes at a time. `wanted` is called with a
-/// node and a length, and must return one bit per node along x, lowest first, starting at that
-/// node. A bit is set if its node is wanted. [`Occupancy::window`](crate::Occupancy::window)
+/// node and a length, and must return one bit per node along x, starting with that node in the
+/// lowest bit. A bit is set if its node is wanted. [`Occupancy::window`](crate::Occupancy::window)
 /// returns free nodes in this form. Takes O(rows of the box) plus O(boxes) time.
 pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u64) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
@@ -39,7 +39,7 @@ pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u
         let [x, y, z] = piece.base;
         let [w, d, h] = piece.sides;
         for z in z..z + h {
-            // Boxes that include the previous row can grow into this one.
+            // Boxes that end at the previous row can grow into this one.
             let mut open = boxes.len()..boxes.len();
             for y in y..y + d {
                 let before = open.clone();
@@ -67,7 +67,7 @@ pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u
     boxes
 }
 
-/// The nodes in a row from node `from` up to, but not including, column `end`.
+/// The nodes in a row, from node `from` up to, but not including, column `end`.
 struct Row {
     from: NodeId,
     end: u16,

@@ -1,4 +1,4 @@
-//! Lays out ranks for a pattern. Usage: `layouts [MACHINE [PATTERN [RANKS [JOBS]]]]`, by default
+//! Lays out the ranks of jobs. Usage: `layouts [MACHINE [PATTERN [RANKS [JOBS]]]]`, by default
 //! `mesh:48x48x41 near-neighbour 1000 20`. Each job requests a nearly cubic box and receives
 //! scattered boxes of up to eight nodes. Prints the total hops and a checksum of the layouts.
 //!
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Draws disjoint boxes of up to 2 x 2 x 2 until they have at least `nodes` nodes in total.
+/// Draws disjoint boxes of up to 2 x 2 x 2 nodes until they contain at least `nodes` nodes.
 fn apart(grid: &Grid, nodes: u32, draw: &mut Stream) -> Vec<Cuboid> {
     let sides = grid.sides();
     let (mut parts, mut found) = (Vec::new(), 0);

@@ -3,7 +3,7 @@
 //! of the traffic alone. Prints the number of messages, the number of header hops, and the mean
 //! latency.
 //!
-//! The number of instructions per header hop does not depend on the load of the host. To measure
+//! The number of instructions per header hop does not depend on how busy the host is. To measure
 //! it, run
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! valgrind --tool=callgrind target/release/examples/uniform mesh:16x16 worm 0.05 20000
 //! ```
 //!
-//! Subtract the number of instructions with `none`, and divide by the number of hops.
+//! Subtract the instruction count with `none`, and divide by the number of hops.
 
 use std::error::Error;
 

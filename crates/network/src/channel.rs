@@ -1,22 +1,22 @@
-//! The channels in a network and their numbers: injection channels, ejection channels, and the
-//! virtual channels on links.
+//! The channels of a network and their numbers. There are injection channels, ejection channels,
+//! and virtual channels on links.
 
 use pavior_mesh::{Grid, NodeId};
 
 use crate::message::show;
 use crate::path::Segment;
 
-/// The virtual channels on links along axes that wrap.
+/// The number and kind of virtual channels on links along axes that wrap.
 ///
 /// Dimension-order routing on a ring can deadlock if every link is a single channel. With two
 /// channels per link, a message starts on virtual channel 0 and switches to virtual channel 1 at
-/// the wrap link, so waiting messages cannot form a cycle (Dally & Seitz 1987). On axes that do not
-/// wrap, and on rings of two nodes, which count as meshes, links have one virtual channel.
+/// the wrap link, so waiting messages cannot form a cycle (Dally & Seitz 1987). Links have only one
+/// virtual channel on axes that do not wrap and on rings of two nodes, which count as meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {
-    /// A single virtual channel, for demonstrating the deadlock.
+    /// A single virtual channel, useful for demonstrating deadlock.
     One,
-    /// Two virtual channels, each with the full bandwidth of the link.
+    /// Two virtual channels, each with the link's full bandwidth.
     #[default]
     Two,
     /// Two virtual channels that share the link's bandwidth flit by flit, in round-robin order.
@@ -37,17 +37,17 @@ impl ChannelId {
 /// A kind of channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelKind {
-    /// From a node's processing element to its router.
+    /// The channel from a node's processing element to its router.
     Injection,
-    /// From a node's router to its processing element.
+    /// The channel from a node's router to its processing element.
     Ejection,
-    /// From a node's router to the next router along an axis.
+    /// A channel from a node's router to the next router along an axis.
     Link {
         /// The axis: 0, 1 or 2 for x, y or z.
         axis: usize,
-        /// True if the link leads toward greater coordinates (or, at the wrap, back to 0).
+        /// True if the link leads toward greater coordinates, or back to 0 at the wrap.
         positive: bool,
-        /// The virtual channel: 0 or, on axes that have two, 1.
+        /// The virtual channel, which is always 0 on axes that have only one.
         virtual_channel: u8,
     },
 }
@@ -122,7 +122,7 @@ impl Channels {
         channels
     }
 
-    /// Returns true if links along an axis form rings, that is, if it wraps and is longer than 2.
+    /// Returns true if the links along an axis form a ring: the axis wraps and is longer than 2.
     fn rings(grid: &Grid, axis: usize) -> bool {
         grid.wraps(axis) && grid.side(axis) > 2
     }
@@ -162,7 +162,7 @@ impl Channels {
     }
 
     /// Returns the link that leads from a node along an axis, which must be longer than 1. If the
-    /// link would leave the grid at a border, returns a number that no channel uses.
+    /// link would cross the grid's border, returns a number that no channel uses.
     pub fn link(
         &self,
         node: NodeId,

@@ -18,7 +18,7 @@ pub struct Deadlock {
     /// The number of messages that will never arrive.
     pub undelivered: usize,
     /// The cycle of waiting messages, starting with the smallest id. Each message waits for a
-    /// channel that the next one holds, and the last waits for one that the first holds.
+    /// channel held by the next one, and the last waits for a channel held by the first.
     pub waiting: Vec<Waiting>,
 }
 
@@ -33,8 +33,8 @@ pub struct Waiting {
 
 impl Deadlock {
     /// Finds a cycle of waiting messages, starting from the undelivered message with the smallest
-    /// id. `waits` returns the channel that a message waits for, and the message that holds this
-    /// channel. Messages are identified by their index in the engine.
+    /// id. `waits` returns the channel that a message is waiting for and the message that holds it.
+    /// Messages are identified by their index in the engine.
     pub(crate) fn find(
         at: Time,
         undelivered: &[u32],

@@ -1,4 +1,4 @@
-//! The interface to network engines, their settings, and run-time selection of an engine.
+//! The interface of network engines, their settings, and the selection of an engine at run time.
 //!
 //! Invariant: an engine always has exactly one open cycle, and time never goes backward.
 
@@ -11,10 +11,10 @@ use crate::deadlock::Deadlock;
 use crate::message::{Delivery, Message, NetworkEvents};
 use crate::wormhole::{Flit, Worm};
 
-/// The time at which a channel can be granted to the next message.
+/// The point at which a channel can be granted to the next message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Release {
-    /// The cycle in which the tail leaves the buffer after the channel.
+    /// The cycle in which the message's tail leaves the buffer after the channel.
     #[default]
     Drained,
     /// The cycle after the tail has crossed the channel. The buffer may then contain flits from
@@ -32,9 +32,9 @@ pub enum Release {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
-    /// The number of cycles that it takes to route a header through a node (t_s).
+    /// The number of cycles needed to route a header through a node (t_s).
     pub routing_delay: u32,
-    /// The capacity (B) of the input buffer after each channel, in flits (at least 1).
+    /// The capacity of the input buffer after each channel, in flits (B, at least 1).
     pub buffer: u32,
     /// The virtual channels on links that wrap.
     pub virtual_channels: VirtualChannels,
@@ -43,7 +43,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Returns the settings that the papers use: t_s = 3 and B = 1.
+    /// Returns the settings used in the papers: t_s = 3 and B = 1.
     fn default() -> Settings {
         Settings {
             routing_delay: 3,
@@ -54,7 +54,7 @@ impl Default for Settings {
     }
 }
 
-/// The message length that the papers use, in flits.
+/// The message length used in the papers, in flits.
 pub const DEFAULT_FLITS: u32 = 8;
 
 /// The reason why an engine does not support the given settings.
@@ -67,7 +67,7 @@ pub enum BadSettings {
     /// other cycle.
     #[error("shared virtual channels require buffers of at least 2 flits")]
     SharedNeedsTwo,
-    /// The worm engine's closed-form calculation does not support this setting.
+    /// The setting is not supported by the worm engine's closed-form calculation.
     #[error("{0} requires the flit engine (--engine flit)")]
     FlitOnly(&'static str),
 }
@@ -109,11 +109,11 @@ impl EngineKind {
 
 /// A network simulation that advances in step with the code that creates messages.
 ///
-/// An engine always has one cycle *open*, [`now`](Engine::now). Deliveries in this cycle have been
+/// An engine always has one *open* cycle, [`now`](Engine::now). Deliveries in this cycle have been
 /// reported, but its requests and grants have not happened yet. Messages may be created in this
-/// cycle or for later ones. [`advance`](Engine::advance) closes the cycle and moves to the next one
-/// that has events, but not past `until`. Neither side polls the other: the caller passes in the
-/// time of its own next event, and regains control then or at an earlier delivery.
+/// cycle or for later ones. [`advance`](Engine::advance) closes the cycle and opens the next one
+/// that has events, but never goes past `until`. Neither side polls the other: the caller passes
+/// the time of its own next event, and regains control then or at an earlier delivery.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -143,7 +143,7 @@ pub trait Engine {
 
     /// Advances to the next cycle in which anything happens, but not past `until`, and replaces the
     /// contents of `events`. If `until` is not after the open cycle, or if the network is idle and
-    /// `until` is [`Time::MAX`], the same cycle stays open and there are no events.
+    /// `until` is [`Time::MAX`], the open cycle stays the same and there are no events.
     ///
     /// Returns the cycle that is now open.
     ///
@@ -152,8 +152,8 @@ pub trait Engine {
     /// ever move again. The cycle stays open, and creating messages lets the engine continue.
     fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock>;
 
-    /// Returns the next cycle in which anything can happen, or `None` if no events are pending.
-    /// This may be the open cycle.
+    /// Returns the next cycle in which anything can happen, which may be the open cycle. Returns
+    /// `None` if no events are pending.
     fn next_event(&self) -> Option<Time>;
 
     /// Returns the number of messages that have been accepted but not delivered.
@@ -251,7 +251,7 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // A deadlock is not final while there are more messages to send, because these can
+            // While there are more messages to send, a deadlock is not final, because these can
             // still be delivered. An engine with announced messages does not report deadlocks.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);

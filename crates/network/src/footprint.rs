@@ -1,15 +1,15 @@
-//! The footprint of a job: the links that its messages can use, and the arrangement of its nodes.
+//! A job's footprint: the links that its messages can use, and the arrangement of its nodes.
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
-/// The links that dimension-order messages within a set of nodes can use, and the relative
-/// positions of these nodes.
+/// The links that messages within a set of nodes can use under dimension-order routing, and the
+/// relative positions of the nodes.
 ///
-/// If the footprints of two jobs have no link in common, the jobs never contend on the network,
-/// whatever they send. If two jobs have the same [`relative_layout`](Footprint::relative_layout)
-/// and contend with no other job, the same events happen at the same times after each job starts.
+/// If the footprints of two jobs share no link, the jobs never contend on the network, whatever
+/// they send. If two jobs have the same [`relative_layout`](Footprint::relative_layout) and contend
+/// with no other job, the same events happen at the same times relative to each job's start.
 ///
-/// Each phase of a route is a straight run. On any line of the grid, the links used are therefore
+/// Each phase of a route is a straight run. The links used on any line of the grid are therefore
 /// determined by the lowest and highest positions at which messages enter and leave the line:
 ///
 /// ```text
@@ -21,8 +21,8 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 ///     (y: the links of one row up and down in the columns 0, 1 and 2)
 /// ```
 ///
-/// On axes that do not wrap, and on rings where all nodes are within half of the ring, these are
-/// exactly the links that an all-to-all uses. On any other ring, all links are included.
+/// On axes that do not wrap, and on rings where all nodes are within one half, these are exactly
+/// the links used by an all-to-all. On any other ring, all links are included.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -54,7 +54,7 @@ impl Footprint {
     /// Computes the footprint of messages between `nodes`, which are in rank order. Returns `None`
     /// if the smallest box around the nodes has more than `most` nodes.
     ///
-    /// Cost: O(nodes + nodes in that box + longest side).
+    /// Cost: O(number of nodes + volume of that box + longest side).
     pub fn of(grid: &Grid, nodes: &[NodeId], most: u64) -> Option<Footprint> {
         let points: Vec<Coordinates> = nodes.iter().map(|&node| grid.point(node)).collect();
         let arcs = [0, 1, 2].map(|axis| Arc::around(grid, axis, &points));
@@ -70,8 +70,8 @@ impl Footprint {
         Some(Footprint { links: Links::of(grid, &arcs, &places), relative_layout })
     }
 
-    /// Computes only the [`relative_layout`](Footprint::relative_layout) of a footprint, without a
-    /// limit on the size of the box around the nodes.
+    /// Computes only a footprint's [`relative_layout`](Footprint::relative_layout), without
+    /// limiting the size of the box around the nodes.
     ///
     /// Cost: O(nodes + longest side).
     pub fn relative_layout_of(grid: &Grid, nodes: &[NodeId]) -> Vec<u32> {
@@ -95,7 +95,7 @@ impl Footprint {
     }
 
     /// Returns the nodes' relative positions in rank order. Moving all nodes along an axis does not
-    /// change these positions, unless the nodes then cross a ring's wrap at a different point.
+    /// change these positions, unless it changes where the nodes cross a ring's wrap.
     pub fn relative_layout(&self) -> &[u32] {
         &self.relative_layout
     }
@@ -115,14 +115,14 @@ fn relative_layout(arcs: [Arc; 3], places: &[Coordinates]) -> Vec<u32> {
     arcs.into_iter().flat_map(Arc::relative_layout).chain(numbers).collect()
 }
 
-/// The part of a line or ring, starting at `start`, that contains all nodes along an axis.
+/// The part of a line or ring that starts at `start` and contains all nodes along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arc {
     side: u16,
     start: u16,
     length: u16,
-    /// True if messages may go around the ring, in which case the arc is the whole ring, starting
-    /// at 0.
+    /// True if messages may go all the way around the ring. The arc is then the whole ring,
+    /// starting at 0.
     whole: bool,
 }
 
@@ -140,14 +140,14 @@ impl Arc {
         if !(grid.wraps(axis) && side > 2) {
             return Arc { side, start, length, whole: false };
         }
-        // The arc excludes the longest gap between neighbors on the ring.
+        // The arc leaves out the longest gap between consecutive nodes on the ring.
         for pair in places.windows(2) {
             let rest = side - (pair[1] - pair[0]) + 1;
             if rest < length {
                 (start, length) = (pair[1], rest);
             }
         }
-        // A message going exactly halfway around goes toward larger coordinates, off the arc.
+        // A message going exactly halfway goes toward larger coordinates and may leave the arc.
         let whole = 2 * u32::from(length - 1) >= u32::from(side);
         if whole {
             Arc { side, start: 0, length: side, whole }
@@ -167,8 +167,8 @@ impl Arc {
         if place < to_the_end { self.start + place } else { place - to_the_end }
     }
 
-    /// Returns the properties of the arc that can affect message timing: its length, and the
-    /// position of its wrap link, where messages switch virtual channels.
+    /// Returns the arc's properties that can affect message timing: its length, and the position of
+    /// its wrap link, where messages switch virtual channels.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
@@ -199,7 +199,7 @@ impl PlaceRange {
 /// A collector for the links in a footprint.
 struct Links<'a> {
     arcs: &'a [Arc; 3],
-    /// For each axis, the amount that each position contributes to a node number.
+    /// The contribution of each position on each axis to a node number.
     shares: [Vec<u32>; 3],
     list: Vec<u32>,
 }
@@ -207,7 +207,7 @@ struct Links<'a> {
 impl Links<'_> {
     fn of(grid: &Grid, arcs: &[Arc; 3], places: &[Coordinates]) -> Vec<u32> {
         let [x, y, z] = arcs.each_ref().map(|arc| usize::from(arc.length));
-        // The range of positions occupied by nodes in each row, plane, slice and column.
+        // The range of positions that the nodes occupy in each row, plane, slice and column.
         let mut rows = vec![PlaceRange::NOWHERE; y * z];
         let mut planes = vec![PlaceRange::NOWHERE; z];
         let mut slices = vec![PlaceRange::NOWHERE; x];
@@ -243,8 +243,8 @@ impl Links<'_> {
         links.list
     }
 
-    /// Adds the links on one line of the grid that are used by messages that enter the line within
-    /// `from` and leave it within `to`.
+    /// Adds the links on one line of the grid that carry messages that enter the line within `from`
+    /// and leave it within `to`.
     fn line(&mut self, axis: usize, through: [usize; 3], from: PlaceRange, to: PlaceRange) {
         if from.is_nowhere() || to.is_nowhere() {
             return;

@@ -4,7 +4,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{Coordinates, Grid, NodeId};
 use thiserror::Error;
 
-/// A label that identifies a message to its owner. Engines pass it through uninterpreted.
+/// A label that identifies a message to its owner. Engines pass it on without interpreting it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
     /// The owner, for example the slot of a job.
@@ -18,7 +18,7 @@ pub struct Tag {
 /// A message to send through an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Message {
-    /// A unique number. It breaks ties between headers that request a channel in the same cycle.
+    /// A unique number that breaks ties between headers requesting a channel in the same cycle.
     pub id: u64,
     /// The source node.
     pub from: NodeId,
@@ -28,21 +28,21 @@ pub struct Message {
     pub flits: u32,
     /// The cycle in which the message requests its injection channel.
     ///
-    /// This cycle may be in the past if the message waited behind another message from the same
+    /// The cycle may be in the past if the message had to wait for another message from the same
     /// source before it was passed to the engine (see `followed`).
     pub created: Time,
-    /// True if the engine must report the cycle in which the header acquires its injection channel.
-    /// The caller must then create the next message from the same source.
+    /// True if the engine must report the cycle in which the header acquires its injection channel,
+    /// so that the caller can create the next message from the same source.
     ///
-    /// A thousand messages created at once then use only the memory of one, because the next
-    /// message cannot move until this one has acquired and released the channel.
+    /// A thousand messages created at once then use only the memory of one, because the next one
+    /// cannot move until this one has acquired and released the channel.
     pub followed: bool,
     /// The owner of the message.
     pub tag: Tag,
 }
 
 impl Message {
-    /// The latest creation time: 2^62, so the sum of two such times cannot overflow.
+    /// The latest creation time, 2^62, chosen so that the sum of two times cannot overflow.
     pub const LATEST: Time = Time::LATEST;
 
     /// Creates a message that has no owner and is not followed.
@@ -50,7 +50,7 @@ impl Message {
         Message { id, from, to, flits, created, followed: false, tag: Tag::default() }
     }
 
-    /// Creates a message between two nodes given by their coordinates, checking all arguments.
+    /// Creates a message between two nodes, given by their coordinates. Checks all arguments.
     ///
     /// # Errors
     /// Returns an error if a node is not on the machine, if there are no flits, or if the time is
@@ -91,7 +91,7 @@ pub enum BadMessage {
     /// The message has no flits.
     #[error("a message must have at least 1 flit, its header")]
     NoFlits,
-    /// The time is later than the latest supported cycle.
+    /// The time is after the last supported cycle.
     #[error("cycle {0} is later than 2^62, the latest supported cycle")]
     TooLate(Time),
 }
@@ -129,8 +129,8 @@ impl Delivery {
         self.delivered.0 - self.created.0
     }
 
-    /// Returns the number of cycles lost to contention: the latency minus the latency that the
-    /// message would have on an empty network.
+    /// Returns the number of cycles lost to contention: the message's latency minus its latency on
+    /// an empty network.
     pub fn blocked(&self, routing_delay: u32) -> u64 {
         self.latency() - crate::zero_load_latency(self.hops, self.flits, routing_delay)
     }
@@ -145,7 +145,7 @@ pub struct Entered {
     pub tag: Tag,
 }
 
-/// The events since the previous open cycle, including deliveries in the new one, sorted by id.
+/// The events since the previous open cycle and the deliveries in the new one, sorted by id.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkEvents {
     /// Messages delivered in the open cycle.

@@ -1,10 +1,10 @@
-//! Dimension-order paths: along x, then y, then z, taking the shorter way around rings.
+//! Dimension-order paths: along x, then y, then z, going the shorter way around rings.
 
 use pavior_mesh::NodeId;
 
 use crate::channel::{ChannelId, Channels};
 
-/// A run of channels whose numbers increase or decrease in constant steps.
+/// A run of channels whose numbers change by a constant step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// The number of the first channel.
@@ -89,7 +89,7 @@ impl Path {
         self.injection
     }
 
-    /// Returns the straight runs after the injection channel, ending with the ejection channel.
+    /// Returns the straight runs after the injection channel. The last is the ejection channel.
     pub fn segments(&self) -> &[Segment] {
         &self.segments[..usize::from(self.length)]
     }
@@ -103,8 +103,8 @@ impl Path {
     }
 }
 
-/// Calls `write` with each straight run from one node to another, and then the ejection channel.
-/// Returns the number of links.
+/// Calls `write` with each straight run on the path from one node to another, and finally with the
+/// ejection channel. Returns the number of links.
 #[inline]
 pub(crate) fn write_segments(
     channels: &Channels,
@@ -126,8 +126,8 @@ pub(crate) fn write_segments(
     hops
 }
 
-/// Calls `write` with each straight run along one axis and adds the number of links to `hops`.
-/// Returns the node where the links end.
+/// Calls `write` with each straight run along one axis, and adds the number of links to `hops`.
+/// Returns the node where the last link ends.
 #[expect(clippy::inline_always, reason = "a call would take longer than the loop")]
 #[inline(always)]
 fn write_axis(

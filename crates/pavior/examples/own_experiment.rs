@@ -1,7 +1,7 @@
-//! An experiment that compares your own strategy and scheduler with built-in ones.
+//! An experiment that compares a custom strategy and scheduler with built-in ones.
 //!
-//! Worst Corner puts a box where it has the least contact with busy nodes and the border, which may
-//! leave corners free for large boxes. Largest First starts the largest waiting job that fits.
+//! Worst Corner places a box where it has the least contact with busy nodes and the border, which
+//! may leave corners free for large boxes. Largest First starts the largest job that fits.
 
 use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
 use pavior::scheduling::{self, MachineView, Queue, Running, Scheduler, Start};

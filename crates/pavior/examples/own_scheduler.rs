@@ -1,7 +1,7 @@
 //! A scheduler with an option, defined outside the library and simulated alongside built-in ones.
 //!
 //! Aged starts the job with the shortest estimated run time among those that fit. Once the oldest
-//! job has waited for the time given by the `age` option, no other job may start before it.
+//! job has waited for `age`, however, no other job may start before it.
 
 use pavior::Time;
 use pavior::names::{OptionSpec, Values};

@@ -1,9 +1,9 @@
-//! Defines two strategies outside the library, uses one on a machine, and tests their claims with
-//! the conformance suite.
+//! Defines two strategies outside the library, uses one of them on a machine, and runs the
+//! conformance suite to check the claims of both.
 //!
-//! Good Company puts a box where it touches the most busy nodes, ignoring the border. Ties go to
-//! the first position. Because it places boxes, it is a `BoxRule`. Last Nodes grants any set of
-//! nodes, so it is a `Strategy`.
+//! Good Company places a box where it touches the most busy nodes, ignoring the border. Ties go to
+//! the first position. It places boxes, so it implements `BoxRule`. Last Nodes can grant any set of
+//! nodes, so it implements `Strategy`.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ impl BoxRule for GoodCompany {
     }
 }
 
-/// Returns the number of busy nodes that are linked to a node in a free box.
+/// Returns the number of busy nodes adjacent to a free box.
 fn company(free: &Occupancy, at: &Cuboid) -> i64 {
     let grid = free.grid();
     let around = at.nodes(grid).flat_map(|node| grid.neighbours(node));
@@ -45,8 +45,8 @@ fn good_company() -> Entry {
     Entry { title: "Good Company", does, ..entry }
 }
 
-/// A strategy that grants the last free nodes in row-major order, each as a box of one node. It
-/// keeps no index, so it ignores grants and releases.
+/// A strategy that grants the last free nodes in row-major order, each as a one-node box. It keeps
+/// no index, so it ignores grants and releases.
 #[derive(Clone, Default)]
 struct LastNodes {
     work: Work,

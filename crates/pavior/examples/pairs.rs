@@ -1,14 +1,14 @@
-//! Measures how long a grant and its release take. `apps/python/benches/measure.py` makes the same
-//! calls from Python and prints both times side by side.
+//! Measures how long it takes to grant and release nodes. `apps/python/benches/measure.py` makes
+//! the same calls from Python and prints the two times side by side.
 
 use std::time::Instant;
 
 use pavior::{JobId, Machine, Request};
 
-/// The number of grants per run, small enough that some runs are never interrupted.
+/// The number of grants per run, kept small so that some runs are never interrupted.
 const PAIRS: u64 = 500;
 
-/// Returns the time in nanoseconds for a grant and its release, the minimum over many runs.
+/// Returns the minimum time of a grant and its release over many runs, in nanoseconds.
 fn pair(
     machine: &str,
     strategy: &str,

@@ -1,4 +1,4 @@
-//! Finds out why a request is refused and which jobs to move, and performs the moves.
+//! Explains why a request is refused, finds the jobs to move, and moves them.
 //!
 //! Jobs a, b and c are from docs/first-scheduler.md. Job a has released the bottom row of a 4x4
 //! mesh, and b is above that row. Eight nodes are free, but there is no room for c's 2x2 box.
@@ -20,14 +20,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let refused = machine.allocate(C, &request).unwrap_err();
     println!("c waits: {refused}");
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
-    // The jobs' end times are unknown, and no requests are ahead of this one in a queue.
+    // The jobs' end times are unknown, and no other requests are queued ahead of this one.
     let limits = SearchLimits::jobs(3);
     let why = why(&snapshot, &Question { limits, ..Question::new(&demand, &|_| None) });
     let blocked = why.blocked.expect("the request fits on the empty machine");
     assert_eq!(blocked.jobs, [(B, 8)]);
     let plan = blocked.moves.expect("b can move");
-    // In this order, the target of each move is free except for nodes that the job itself holds. A
-    // job with several boxes moves as a whole: `to` replaces `from`, part by part.
+    // If the moves are made in order, each target is free except for nodes that the moving job
+    // holds. A job with several boxes moves as a whole: `to` replaces `from`, part by part.
     for step in &plan.moves {
         let (from, to) = (Placement::from(step.from.clone()), Placement::from(step.to.clone()));
         println!("move job {} from {from} to {to}", step.job.0);

@@ -2,10 +2,10 @@
 //! how many copies of it would fit, which jobs could be moved to make room now or by a given time,
 //! and when jobs will start.
 //!
-//! Except for [`forecasts`], all answers are based on a [`Snapshot`] of the running jobs and their
-//! nodes. The [`why`] function combines several of them, and [`Words`] turns the result into
-//! sentences. For jobs queued in a [`Dispatcher`](crate::scheduling::Dispatcher), [`waiting`]
-//! explains a single job, and [`waits`] returns the reason for every job.
+//! Except for [`forecasts`], all answers are computed from a [`Snapshot`] of the running jobs and
+//! their nodes. [`why`] combines several answers, and [`Words`] turns the result into sentences.
+//! For jobs queued in a [`Dispatcher`](crate::scheduling::Dispatcher), [`waiting`] explains why one
+//! job is waiting, and [`waits`] does so for every job.
 //!
 //! ```
 //! use pavior::answers::{SearchLimits, Shape, Snapshot, Weights, slots, unblock};
@@ -31,7 +31,7 @@ pub use pavior_answers::{
 };
 
 pub mod forecasts {
-    //! Forecasts of when jobs will start, as intervals intended to be correct 90% of the time.
+    //! Forecasts of job start times, given as intervals intended to be correct 90% of the time.
     //!
     //! A [`Forecaster`] is notified of events on a machine. It simulates the future of a
     //! [`Dispatcher`](crate::scheduling::Dispatcher) several times with run times drawn from past

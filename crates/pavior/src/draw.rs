@@ -1,7 +1,7 @@
 //! Draws machines, schedules and measurements as SVG, Vega-Lite and HTML.
 //!
-//! Each function converts plain data to text, and the same data always produces the same bytes. No
-//! function reads or writes files. User-supplied names are always escaped with [`escape`].
+//! Each function deterministically converts plain data to text: equal data yields identical bytes.
+//! No function reads or writes files. User-supplied names are always escaped with [`escape`].
 //!
 //! ```
 //! use pavior::draw::state;

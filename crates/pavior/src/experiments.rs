@@ -46,7 +46,7 @@ pub mod advice {
 }
 
 pub mod bench {
-    //! Measures how long allocation takes, by strategy and machine.
+    //! Measures how long allocation takes for each strategy and machine.
 
     pub use pavior_experiments::bench::{
         Answers, BATCH, Bench, BenchError, BenchResults, BenchRow, Times,
@@ -54,7 +54,7 @@ pub mod bench {
 }
 
 pub mod directory {
-    //! Experiment directories, which can be resumed after an interruption, verified and reproduced.
+    //! Experiment directories, which support resuming, verifying and reproducing experiments.
 
     pub use pavior_experiments::directory::{
         Directory, DirectoryError, EXPERIMENT, Known, Note, OpenRun, Reproduced, Resume, Run,

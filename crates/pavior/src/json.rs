@@ -1,6 +1,6 @@
 //! Parses JSON from other programs, rejecting ambiguous input, and writes log lines for daemons.
 //!
-//! A repeated member in an object is an error, because programs disagree about which value to use.
+//! A duplicate key in an object is an error, because programs disagree on which value to use.
 //!
 //! ```
 //! use pavior::json;

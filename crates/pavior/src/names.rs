@@ -2,7 +2,7 @@
 //! shape rules and patterns.
 //!
 //! An entry declares its options as [`OptionSpec`]s and is built from the user's [`Options`], as in
-//! the `own_scheduler` example. Invalid names cause a [`BadName`](crate::BadName) error.
+//! the `own_scheduler` example. Invalid names produce a [`BadName`](crate::BadName) error.
 //!
 //! ```
 //! use pavior::names::{bare_name, unknown_name};

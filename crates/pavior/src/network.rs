@@ -25,7 +25,7 @@ pub use pavior_network::{
 };
 
 pub mod patterns {
-    //! Communication patterns for jobs, and everything needed to write one.
+    //! Communication patterns for jobs, and everything needed to write your own.
     //!
     //! ```
     //! use pavior::network::patterns::PatternRegistry;

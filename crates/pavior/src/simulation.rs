@@ -26,7 +26,7 @@ pub use pavior_simulation::{
 };
 
 pub mod metrics {
-    //! The list of metrics, and everything needed to write one. A [`MetricSpec`] names an observer.
+    //! The list of metrics, and everything needed to write your own as a [`MetricSpec`].
     //!
     //! ```
     //! use pavior::simulation::metrics;

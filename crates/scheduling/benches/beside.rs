@@ -5,10 +5,10 @@
 //! cargo bench -p pavior-scheduling --bench beside -- conservative       # one scheduler
 //! ```
 //!
-//! The machine is a 64x64 mesh, and job sides are at most a quarter of its sides. Each row measures
-//! either running a queue until it is empty, or granting one node with an estimate of a minute or a
-//! century. The estimates of queued jobs are exact or too long. The time to run a queue
-//! is processor time as reported by Linux. Compare only rows from the same run.
+//! The machine is a 64x64 mesh, and job sides are at most a quarter of the machine's sides. Each
+//! row measures either draining a queue, or granting one node with an estimate of a minute or a
+//! century. Estimates of queued jobs are either exact or too long. The time to drain a queue is
+//! processor time as reported by Linux. Compare only rows from the same run.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use pavior_scheduling::{Dispatcher, Future, Selection};
 use pavior_workload::{Job, Service};
 
 const MINUTE: u64 = 60;
-/// The estimate assumed for a job that has none.
+/// The estimate assumed for a job that does not specify one.
 const CENTURY: u64 = 100 * 365 * 24 * 60 * MINUTE;
 
 fn main() {
@@ -51,7 +51,7 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds.expect("its first word is a number"))
 }
 
-/// Draws jobs that run for up to an hour, with sides of at least `least` and estimates of up to
+/// Generates jobs that run for up to an hour, with sides of at least `least` and estimates of up to
 /// `most` times the run time.
 fn jobs(count: usize, least: u64, most: u64) -> impl Iterator<Item = Job> {
     let mut draw = Stream::new(1, 0, "bench");
@@ -77,7 +77,7 @@ fn dispatcher(scheduler: &str) -> Dispatcher {
     Dispatcher::new(machine, scheduler.build(()).expect("a scheduler without code"))
 }
 
-/// Runs a queue until it is empty. Returns the processor time and a checksum of the start times.
+/// Drains a queue. Returns the processor time used and a checksum of the start times.
 fn run_queue(scheduler: &str, waiting: usize, most: u64) -> (Duration, u64) {
     let mut dispatcher = dispatcher(scheduler);
     jobs(waiting, 1, most).for_each(|job| dispatcher.submit(job).expect("each comes once"));

@@ -1,5 +1,5 @@
-//! Measures the scheduling cost per job as machines grow, with random jobs at a load near the
-//! machine's capacity.
+//! Measures how the scheduling cost per job grows with machine size, using random jobs at a load
+//! near the machine's capacity.
 //!
 //! ```sh
 //! cargo bench -p pavior-scheduling --bench growth                             # the table
@@ -8,10 +8,10 @@
 //! cargo bench -p pavior-scheduling --bench growth -- write                    # write fixed set
 //! ```
 //!
-//! Job sides are uniformly distributed up to half the machine's sides. 36 jobs arrive per mean run
-//! time, and `tff` places the jobs. A run prints the elapsed seconds and a checksum of all start
-//! times. Versions that make the same decisions print the same checksum. On a busy host, measure
-//! the processor time or use `valgrind --tool=callgrind`.
+//! Job sides are uniformly distributed up to half the machine's sides, 36 jobs arrive per mean run
+//! time, and `tff` places them. A run prints the elapsed seconds and a checksum of all start times.
+//! Versions that make the same decisions print the same checksum. On a busy host, measure processor
+//! time or use `valgrind --tool=callgrind`.
 
 use std::hash::Hasher;
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ const MACHINES: [&str; 4] = ["mesh:16x16x16", "mesh:32x32x32", "mesh:64x64x64", 
 const SCHEDULERS: [&str; 3] = ["fcfs", "easy:count", "easy"];
 const JOBS: usize = 50_000;
 
-/// The fixed set of runs. Their instructions are counted and compared with `growth.tsv`.
+/// The fixed set of runs whose instruction counts are compared with `growth.tsv`.
 const FIXED: FixedSet = FixedSet {
     what: "runs of drawn jobs",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/growth.tsv"),

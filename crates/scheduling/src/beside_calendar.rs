@@ -1,11 +1,11 @@
 //! Placements on a machine where nodes reserved in advance count as taken.
 //!
-//! The strategy is queried on a fork in which all nodes that the job may not use are taken.
-//! Jobs with the same reach share a fork.
+//! The strategy is queried on a fork in which every node closed to the job is marked as taken. Jobs
+//! with the same reach share a fork.
 //!
 //! Invariant: the same query returns the same answer until the machine or the calendar changes.
 //!
-//! Cost per state: one fork for each reach and one search for each request.
+//! Cost per state: one fork per reach and one search per distinct request.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;

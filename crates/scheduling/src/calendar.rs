@@ -1,8 +1,8 @@
 //! Advance reservations, which keep nodes free for a given period of time.
 //!
-//! Advance reservations are used for maintenance or for runs with a deadline. A job is expected
-//! to run for exactly its estimate, or one tick if that is zero. It may start only on nodes that
-//! are open to it, that is, nodes not reserved at any time before its expected end.
+//! Advance reservations are used for maintenance or for runs with a deadline. A job is expected to
+//! run for exactly its estimate, or for one tick if the estimate is zero. It may start only on
+//! nodes that are open to it, that is, nodes not reserved at any time before its expected end.
 //!
 //! ```text
 //!   x  0 1 2 3      nodes 2 and 3 are reserved from 10 to 20. At time 4, a job of length 6 may
@@ -35,7 +35,7 @@ pub struct AdvanceReservation {
 /// The reason why a reservation is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadReservation {
-    /// The reservation's end is not after its start.
+    /// The reservation ends no later than it starts.
     #[error("a reservation must end after it begins")]
     NoTime,
     /// The reservation has no boxes.
@@ -147,7 +147,7 @@ impl Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     ahead: Vec<AdvanceReservation>,
-    /// A counter that increases whenever a reservation is added, is removed or ends.
+    /// A counter that increases whenever a reservation is added, removed or expires.
     state: u64,
 }
 
@@ -223,7 +223,7 @@ impl Calendar {
         }
     }
 
-    /// Returns the first reservation that a job would overlap if it started on these nodes at `at`.
+    /// Returns the first reservation that conflicts with starting a job on these nodes at `at`.
     pub fn in_the_way(
         &self,
         at: Time,
@@ -257,7 +257,7 @@ impl Calendar {
         ends
     }
 
-    /// Returns a number that changes whenever a reservation is added, is removed or ends.
+    /// Returns a number that changes whenever a reservation is added, removed or expires.
     #[inline]
     pub(crate) fn state(&self) -> u64 {
         self.state

@@ -15,13 +15,13 @@ use crate::{DispatchError, Dispatcher, RunningJob};
 pub struct PlannedMove {
     /// The time at which the job moves.
     pub at: Time,
-    /// The job to move. If it has already ended by then, nothing moves.
+    /// The job to move. Nothing happens if it has already ended.
     pub job: JobId,
     /// The new nodes. If they are not all free at that time, the job stays where it is.
     pub to: Placement,
 }
 
-/// The order of simultaneous events: jobs end before other jobs move.
+/// The priorities of simultaneous events: jobs end before other jobs move.
 const ENDS: u8 = 0;
 const MOVES: u8 = 1;
 
@@ -76,10 +76,10 @@ where
     A: Iterator<Item = Job>,
     L: FnMut(&Job, Option<Time>) -> Time,
 {
-    /// Runs until `started` returns false, the end is reached, or no events remain. `started` is
-    /// called for each job that starts, with its start time. Among simultaneous events, jobs first
-    /// end, then move, then arrive, and finally the scheduler starts jobs. Running jobs that should
-    /// have ended by `now` end one tick after it.
+    /// Runs until `started` returns false, the end is reached, or no events remain. Calls `started`
+    /// with the id and start time of each job that starts. At any given time, jobs end, then move,
+    /// then arrive, and then the scheduler starts jobs. Running jobs that should have ended by
+    /// `now` end one tick later.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an arriving job is already
@@ -88,8 +88,8 @@ where
         self.run_while(started, || true)
     }
 
-    /// Works like [`Future::run`], but also calls `goes_on` before time advances, and stops if it
-    /// returns false.
+    /// Works like [`Future::run`], but also calls `goes_on` before advancing the time, and stops if
+    /// it returns false.
     ///
     /// # Errors
     /// Returns the errors of [`Future::run`].

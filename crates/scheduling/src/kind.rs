@@ -1,4 +1,4 @@
-//! Registry entries for schedulers, and constructors for selected schedulers.
+//! Registry entries for schedulers, and functions that build the selected scheduler.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 
-/// Returns a scheduler's name with the options that services and daemons use by default. Promises
+/// Returns a scheduler's name with the options that services and daemons use by default: promises
 /// to waiting jobs hold even if users underestimate run times (`promise=holds`), and only the
-/// oldest `depth` waiting jobs are planned, or all of them if `depth` is `None`. Options in the
-/// name take precedence. The name of a scheduler that supports neither option is unchanged.
+/// oldest `depth` waiting jobs are planned (all if `depth` is `None`). Options already in the name
+/// take precedence. A name is unchanged if its scheduler supports neither option.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }

@@ -12,8 +12,8 @@ use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, RepeatedJob, Runn
 /// The result of a query to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The number of free nodes on the machine that was queried, which may be a fork in which
-    /// reserved nodes are taken.
+    /// The number of free nodes on the queried machine, which may be a fork in which reserved nodes
+    /// count as taken.
     pub free: u32,
     /// The reason for the refusal, if the request was refused.
     pub refusal: Option<Refusal>,
@@ -42,14 +42,14 @@ pub struct MachineView<'a> {
     machine: &'a mut Machine,
     observer: &'a mut dyn AttemptObserver,
     prediction: Option<&'a mut dyn Prediction>,
-    /// The advance reservations, or `None` if there have never been any.
+    /// The advance reservations, or `None` if none have ever been made.
     ahead: Option<Ahead<'a>>,
     /// The number of changes that voided promises.
     voided: u64,
     granted: &'a [JobId],
 }
 
-/// The advance reservations, and cached answers that take them into account.
+/// The advance reservations, and cached answers that account for them.
 pub(crate) struct Ahead<'a> {
     pub(crate) now: Time,
     pub(crate) calendar: &'a Calendar,
@@ -79,8 +79,8 @@ impl<'a> MachineView<'a> {
         MachineView { ahead: Some(ahead), ..self }
     }
 
-    /// Returns the extra time that a job is predicted to take on these nodes, compared with its
-    /// estimate, which applies to the requested box. Returns zero if there is no prediction.
+    /// Returns how much longer a job is predicted to take on these nodes than its estimate, which
+    /// applies to the requested box. Returns zero if there is no prediction.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
         // The conversion saturates out-of-range numbers and turns NaN into zero.
@@ -133,7 +133,7 @@ impl<'a> MachineView<'a> {
         })
     }
 
-    /// Works like [`MachineView::can_start_on`], but queries the fork by calling `ask`.
+    /// Works like [`MachineView::can_start_on`], but uses `ask` to query the fork.
     pub(crate) fn can_start_by(
         &mut self,
         fork: &mut Fork,
@@ -176,7 +176,7 @@ impl<'a> MachineView<'a> {
         Dispatcher::of(self.machine.clone(), (queue, running), calendar, scheduler)
     }
 
-    /// Returns the machine, which the caller can fork.
+    /// Returns the machine, from which the caller can create forks.
     pub fn machine(&self) -> &Machine {
         self.machine
     }
@@ -195,7 +195,7 @@ impl<'a> MachineView<'a> {
         ahead.map_or(Reach::NONE, |ahead| ahead.calendar.reach(ahead.now, job.estimate))
     }
 
-    /// Returns the first reservation that a job would overlap if it started on these nodes now.
+    /// Returns the first reservation that conflicts with starting a job on these nodes now.
     pub fn in_the_way(&self, job: &Job, nodes: &Placement) -> Option<&AdvanceReservation> {
         self.calendar()?.in_the_way(self.now(), job.estimate, nodes)
     }
@@ -224,14 +224,14 @@ impl<'a> MachineView<'a> {
         self.granted
     }
 
-    /// Returns the machine's state, and the time if answers depend on it. They do so only if there
-    /// are advance reservations, because reaches increase with time.
+    /// Returns the machine's state, and the current time if answers depend on it, which is the case
+    /// only if there are advance reservations (reaches increase over time).
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {
         (self.state(), self.now())
     }
 
-    /// Returns the time, or zero if there are no advance reservations.
+    /// Returns the current time, or zero if there are no advance reservations.
     #[inline]
     fn now(&self) -> Time {
         let ahead = self.ahead.as_ref().filter(|ahead| !ahead.calendar.is_empty());

@@ -105,7 +105,7 @@ pub(crate) struct LeastFirst<K> {
     backfill: bool,
     /// The waiting jobs, in key order.
     order: BTreeSet<Place<K>>,
-    /// The youngest job seen so far. Any younger job is new.
+    /// The youngest job seen so far. Any job younger than this one is new.
     youngest: Option<(Time, JobId)>,
     /// The values of [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
     returns: u64,
@@ -157,7 +157,7 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Adds new arrivals. If any job was requeued or withdrawn, also rereads the whole queue.
+    /// Adds new arrivals. Rereads the whole queue if any job has been requeued or withdrawn.
     fn follow(&mut self, queue: &Queue) -> Result<(), CallerError> {
         let age = |job: &Job| Some((job.arrival, job.id));
         let fresh = queue.iter().rev().take_while(|job| age(job) > self.youngest).count();
@@ -179,7 +179,7 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Returns the job with the smallest key and its index, if it fits.
+    /// Returns the job with the smallest key and its queue index, or `None` if it does not fit.
     fn least(&self, queue: &Queue, view: &mut MachineView<'_>) -> Option<(Place<K>, usize)> {
         let place = *self.order.first()?;
         let index = queue.place_of(place.arrival, place.job)?;

@@ -25,13 +25,13 @@ impl RunningJob {
     /// Returns the expected end: the start time plus the estimate, which is doubled until the end
     /// is in the future.
     ///
-    /// A job that outruns its estimate is expected to take twice as long. This guess is off by at
-    /// most a factor of two. The obvious guess, that the job may end at any moment, would stop
-    /// backfilling while the job runs: its nodes would be promised to a waiting job with
-    /// immediate effect, and no other job could end before then.
+    /// A job that outruns its estimate is expected to take twice as long, a guess that is off by at
+    /// most a factor of two. Assuming instead that the job may end at any moment would stop all
+    /// backfilling while it runs: its nodes would be promised to a waiting job with immediate
+    /// effect, and no other job could end before then.
     ///
-    /// A job with an estimate of zero ends at its start time, but only after the scheduler has been
-    /// called, so it does not count as late at that time.
+    /// A job with an estimate of zero is expected to end when it starts, but ends only after the
+    /// scheduler has been called, so it does not count as late at that time.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));
@@ -84,7 +84,7 @@ impl Running {
         self.jobs.get(&(*self.ends.get(&job)?, job))
     }
 
-    /// Returns the jobs in order of estimated end. Ties are sorted by job number.
+    /// Returns the jobs in order of estimated end. Ties are broken by job number.
     pub fn by_estimated_end(&self) -> impl DoubleEndedIterator<Item = &RunningJob> {
         self.jobs.values()
     }
@@ -108,7 +108,7 @@ impl Running {
         })
     }
 
-    /// Returns the number of times that estimates have been changed ([`Running::estimate_anew`]).
+    /// Returns the number of times that estimates were revised ([`Running::estimate_anew`]).
     pub fn revisions(&self) -> u64 {
         self.revisions
     }

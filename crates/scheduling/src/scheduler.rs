@@ -7,8 +7,8 @@ use crate::{MachineView, Queue, Running, Standing};
 
 /// A rule that chooses which waiting job starts next.
 ///
-/// The scheduler is called at the time of every event, and again after every start, until it
-/// returns `None`.
+/// The scheduler is called whenever an event occurs, and again after every start, until it returns
+/// `None`.
 pub trait Scheduler: Send + Sync {
     /// Returns the next job to start now.
     fn next(
@@ -19,7 +19,7 @@ pub trait Scheduler: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Start>;
 
-    /// Returns the reasons why jobs are waiting, or `None` if the scheduler does not report
+    /// Returns the reason why each job is waiting, or `None` if the scheduler does not report
     /// reasons. The last call to [`Scheduler::next`] must have returned `None`. Since then, the
     /// queue and the machine must not have changed, and `now` must not have gone backward. Takes
     /// O(q) time for q waiting jobs.
@@ -45,7 +45,7 @@ pub trait Scheduler: Send + Sync {
 pub struct Start {
     /// The job's index in the queue ([`Queue::get`]). The oldest job has index 0.
     pub index: usize,
-    /// The job's nodes, or `None` to let the machine's strategy choose them. In that case, the
+    /// The job's nodes, or `None` to let the machine's strategy choose them, in which case the
     /// scheduler must have checked that the strategy would place the job.
     pub placement: Option<Placement>,
 }
@@ -56,8 +56,8 @@ impl Start {
         Start { index, placement: None }
     }
 
-    /// Creates a decision to start a job on the given nodes. They must be free, no fewer than
-    /// requested, and match the job's shape and [`Freedom`](pavior_mesh::Freedom).
+    /// Creates a decision to start a job on the given nodes, which must be free, no fewer than
+    /// requested, and compatible with the job's shape and [`Freedom`](pavior_mesh::Freedom).
     pub fn on(index: usize, placement: Placement) -> Start {
         Start { index, placement: Some(placement) }
     }

@@ -21,10 +21,10 @@ pub struct Standing {
 /// The reason why a job does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// Only the machine keeps the job waiting: it starts as soon as it can be placed.
+    /// Only the machine keeps the job waiting. The job starts as soon as it can be placed.
     ByMachine,
     /// Another job must start first, even if enough nodes are free. Contains that job's id, or
-    /// `None` if the scheduler has not examined this job.
+    /// `None` if the scheduler has not examined the waiting job.
     ByOrder(Option<JobId>),
     /// The job is kept waiting by nodes reserved for other jobs, or by the machine itself.
     ByReservations,

@@ -18,7 +18,7 @@ fn main() {
 
 const JOBS: u64 = 1000;
 
-/// An observer of every delivery, which forces each message to be simulated.
+/// An observer of every delivery. Its presence forces each message to be simulated.
 struct Listener(u64);
 
 impl Observer for Listener {
@@ -31,7 +31,7 @@ impl Observer for Listener {
     }
 }
 
-/// Returns the setup of the NAS paper's all-to-all experiment, with 1000 jobs.
+/// Returns the setup of the all-to-all experiment in the NAS paper, with 1000 jobs.
 fn all_to_all(strategy: &str, histories: Histories) -> Setup {
     let plan = TrafficPlan {
         pattern: "all-to-all".parse().unwrap(),

@@ -1,4 +1,4 @@
-//! Bounds that stop runs that would otherwise never end.
+//! Bounds that stop runs which would otherwise never end.
 //!
 //! A queue may grow without limit, a job may lose a node every time it runs, and a machine may
 //! reach a state in which nothing can start. Without bounds, such a run would exhaust memory or
@@ -47,18 +47,18 @@ impl Default for Bounds {
     }
 }
 
-/// The maximum number of instants since the last completion at which the machine is idle, jobs are
-/// waiting, and only arrivals can still happen. Jobs that start and are interrupted do not count as
-/// progress.
+/// The maximum number of time steps since the last completion in which the machine is idle, jobs
+/// are waiting, and only arrivals can still happen. Jobs that start and are interrupted do not
+/// count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
-/// The corresponding maximum when nodes can still fail or be repaired (see [`ARRIVALS_IN_VAIN`]).
-/// Because some schedulers try every waiting job after each change, an instant with several failed
-/// attempts counts ten times, plus once more for every hundred waiting jobs.
+/// The corresponding maximum (see [`ARRIVALS_IN_VAIN`]) if nodes can still fail or be repaired.
+/// Because some schedulers try every waiting job after each change, a time step with several failed
+/// attempts counts ten times, plus once for every hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// The maximum number of interruptions since the last completion.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
-/// The reason why a run was ended early.
+/// The reason why a run was stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Endless {
     /// A time would overflow.
@@ -67,7 +67,7 @@ pub enum Endless {
          times or a smaller arrival scale"
     )]
     Overflow {
-        /// The job's number in its log or, if it has none, in order of arrival.
+        /// The job's number in its log or, if it has none, its position in order of arrival.
         job: u64,
         /// `arrive` or `end`.
         what: &'static str,
@@ -87,7 +87,7 @@ pub enum Endless {
         /// The job that is first in the queue.
         job: u64,
     },
-    /// Jobs are interrupted over and over, and none of them completes.
+    /// Jobs are repeatedly interrupted, and none of them completes.
     #[error(
         "running jobs have lost nodes {times} times, most recently job {job}, and none has \
          completed since: nodes fail faster than jobs run"
@@ -106,13 +106,13 @@ pub enum Endless {
          --max-interruptions does not help"
     )]
     FewComplete {
-        /// The number of interruptions that destroyed all of a job's work, since such interruptions
-        /// began to outnumber completions.
+        /// The number of interruptions that destroyed all of a job's work, counted since such
+        /// interruptions began to outnumber completions.
         times: u64,
         /// The number of completions during that time.
         completed: u64,
     },
-    /// A single job is interrupted over and over.
+    /// A single job is interrupted again and again.
     #[error(
         "job {job} has lost a node {times} times: nodes fail faster than it runs \
          (--max-interruptions allows more)"
@@ -162,14 +162,14 @@ pub(crate) struct Watch {
     endless_arrivals: bool,
     pace: Pace,
     interruptions: FxHashMap<JobId, u64>,
-    /// The number of completions as of the last instant. Whenever it changes, the counts of idle
-    /// instants and interruptions are reset.
+    /// The number of completions as of the last time step. Whenever it changes, the counts of idle
+    /// time steps and interruptions are reset.
     completed: u64,
     in_vain: u64,
     interrupted: u64,
-    /// The number of attempts as of the last instant.
+    /// The number of attempts as of the last time step.
     attempts: u64,
-    /// True if all counted idle instants came after the last failure or repair.
+    /// True if all idle time steps counted so far came after the last failure or repair.
     only_arrivals: bool,
 }
 
@@ -223,8 +223,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Checks for progress after an instant. `only_arrivals` is true if only arrivals can still
-    /// happen. The numbers of completions and attempts are totals.
+    /// Checks for progress after a time step. `only_arrivals` is true if only arrivals can still
+    /// happen. The numbers of completions and attempts are totals for the run.
     pub(crate) fn settled(
         &mut self,
         completed: u64,
@@ -264,7 +264,7 @@ impl Watch {
         self.in_vain += if several { 10 + waiting / 100 } else { 1 };
         let patience = match (only_arrivals, self.endless_arrivals) {
             (true, true) => ARRIVALS_IN_VAIN,
-            // A log has only a finite number of arrivals.
+            // A log contains only a finite number of arrivals.
             (true, false) => return Ok(()),
             (false, _) => CHANGES_IN_VAIN,
         };

@@ -1,4 +1,4 @@
-//! A builder for configuring a run, and the results of the run.
+//! A builder that configures a run, and the results of the run.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Measured {
 }
 
 impl Setup {
-    /// Starts configuring a run. `jobs` is [`Inputs`] or an iterator over jobs in order of arrival.
+    /// Begins configuring a run. `jobs` is [`Inputs`] or an iterator over jobs in arrival order.
     ///
     /// ```
     /// # mod pavior { pub use pavior_simulation as simulation;

@@ -57,7 +57,7 @@ pub enum Fact<'a> {
         from: &'a Placement,
         /// The job's new nodes.
         to: &'a Placement,
-        /// The time that the move adds to the job's run time.
+        /// The time by which the move extends the job's run.
         price: Time,
         /// The free nodes after the move.
         free: &'a Occupancy,
@@ -81,10 +81,10 @@ pub enum Fact<'a> {
         /// True if the slice could have been granted alongside the running jobs.
         beside: bool,
     },
-    /// A message was delivered. If no observer wants this fact, messages are not necessarily
-    /// simulated for a job that is alone on the network.
+    /// A message was delivered. If no observer wants this fact, messages of a job that is alone on
+    /// the network may not be simulated.
     Delivered(&'a Delivery),
-    /// The network totals since counting started. Reported when a run with a network ends.
+    /// The network totals since counting started. Reported at the end of a run with a network.
     Carried(&'a MessageTotals),
     /// The run has ended.
     Ended,
@@ -122,7 +122,7 @@ impl Interest {
     /// All facts about jobs.
     pub const JOBS: Interest = Interest(15 | 128);
 
-    /// Returns the kind of a fact, or `None` if all observers receive the fact.
+    /// Returns the kind of a fact, or `None` for facts that all observers receive.
     pub(crate) fn in_fact(fact: &Fact<'_>) -> Option<Interest> {
         Some(match fact {
             Fact::CountingStarts | Fact::Ended => return None,
@@ -160,7 +160,7 @@ impl std::ops::BitOr for Interest {
     }
 }
 
-/// An observer of a run. It cannot affect the run. Runs and observers may move between threads.
+/// An observer that cannot affect the run. Runs and observers may move between threads.
 pub trait Observer: Send {
     /// Returns the kinds of facts that the observer wants. Called once, at the start of the run.
     fn interest(&self) -> Interest;

@@ -1,11 +1,11 @@
-//! Simulates jobs that arrive, wait, hold nodes and depart. Observers compute metrics from the run.
+//! Simulates jobs that arrive, wait, hold nodes and depart, and computes metrics from the run.
 //!
 //! Data flows in one direction: workload, queue, scheduler, machine, facts, metrics. Observers
 //! cannot affect a run.
 //!
 //! Simultaneous events are processed in this order: departures, repairs, failures, and arrivals (in
-//! workload order). The scheduler then runs until it starts no more jobs. A zero-length job departs
-//! in another pass at the same time.
+//! workload order). The scheduler then starts jobs until it chooses no more. A zero-length job
+//! departs in another pass at the same time.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bounds;

@@ -1,4 +1,4 @@
-//! Migration: moves running jobs to make room for the oldest waiting job.
+//! Moves running jobs to make room for the oldest waiting job (migration).
 //!
 //! After the scheduler has started all the jobs it can, the oldest waiting job may still be refused
 //! even though enough nodes are free. In that case, the `unblock` planner searches for the cheapest
@@ -9,10 +9,10 @@
 //!   (`earliest`), and
 //! - on a fork in which these moves are made, the strategy grants the oldest waiting job its nodes.
 //!
-//! The scheduler is then called again. A given oldest job is considered only once in each state of
+//! The scheduler is then called again. The same oldest job is considered only once in each state of
 //! the machine.
 //!
-//! Cost: `earliest`, plus `unblock` limited to [`MOST_JOBS`] jobs and [`BUDGET`] words.
+//! Cost: `earliest`, plus `unblock` within limits of [`MOST_JOBS`] jobs and [`BUDGET`] words.
 
 use std::sync::Arc;
 
@@ -26,24 +26,24 @@ use rustc_hash::FxHashMap;
 
 /// The maximum number of jobs to move to make room for one job.
 const MOST_JOBS: usize = 3;
-/// The maximum number of words that each plan may read. Reading them takes about 1 ms.
+/// The maximum number of words to read while planning, which takes about 1 ms.
 const BUDGET: u64 = 200_000;
 
 /// The cost of moving running jobs, and the rule for which jobs may be moved.
 #[derive(Clone)]
 pub struct Migration {
-    /// The run time added to a moved job, per node.
+    /// The run time that a move adds to the job, per node.
     pub price: Time,
-    /// A function that returns true if a job may be moved.
+    /// A predicate that returns true for jobs that may be moved.
     pub may_move: Arc<dyn Fn(&Job) -> bool + Send + Sync>,
 }
 
 /// The state of migration during a run.
 pub(crate) struct Mover {
     setup: Migration,
-    /// The oldest waiting job and the machine state at the last search.
+    /// The oldest waiting job and the machine state for which a plan was last searched.
     asked: Option<(JobId, u64)>,
-    /// Each running job's end time, and true if the job may be moved.
+    /// The end time of each running job, and a flag that is true if the job may be moved.
     running: FxHashMap<JobId, (Time, bool)>,
 }
 
@@ -52,7 +52,7 @@ impl Mover {
         Mover { setup: setup.clone(), asked: None, running: FxHashMap::default() }
     }
 
-    /// Records that a job has started, with its end time.
+    /// Records that a job has started and that it will end at `end`.
     pub(crate) fn starts(&mut self, job: &Job, end: Time) {
         self.running.insert(job.id, (end, (self.setup.may_move)(job)));
     }
@@ -110,7 +110,7 @@ impl Mover {
     }
 }
 
-/// Returns the box that a request needs, if the strategy can grant it a box.
+/// Returns the box that a request needs, or `None` if the strategy cannot grant it a box.
 fn shape(request: &Request, machine: &Machine) -> Option<Shape> {
     let (sides, boxes) = (request.shape?, machine.some_boxes_for(request));
     let may_turn = matches!(request.freedom, Some(Freedom::Turned | Freedom::AnyBox));

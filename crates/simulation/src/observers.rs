@@ -1,12 +1,12 @@
-//! The observers of a run, and its stopwatch.
+//! The observers of a run, and the stopwatch for allocation attempts.
 
 use pavior_kernel::{Stream, Time};
 use pavior_scheduling::{Attempt, AttemptObserver};
 
 use crate::{Fact, Interest, Observer, Stopwatch};
 
-/// The maximum number of attempts from one timed attempt to the next. The actual number is drawn
-/// uniformly from 1 to this maximum. Timing every attempt would double the cost of fast ones.
+/// The maximum gap between timed attempts. Each gap is drawn uniformly from 1 to this maximum.
+/// Timing every attempt would double the cost of fast attempts.
 const APART: u64 = 31;
 
 /// The observers to notify of facts, and the current time.
@@ -19,12 +19,12 @@ pub(crate) struct Observers<'a, 'o> {
     attempts: u64,
 }
 
-/// A stopwatch that times one attempt in sixteen on average. Attempts are chosen at random because
+/// A stopwatch that times one attempt in sixteen on average. Attempts are sampled at random because
 /// schedulers often repeat the same sequence of queries.
 struct Sampled {
     watch: Stopwatch,
     gaps: Stream,
-    /// The number of attempts up to and including the next one to be timed.
+    /// The number of attempts remaining until one is timed, including that one.
     ahead: u64,
 }
 
@@ -71,7 +71,7 @@ impl<'a, 'o> Observers<'a, 'o> {
         self.attempts
     }
 
-    /// Returns the mean time per attempt, over the timed attempts.
+    /// Returns the mean time per timed attempt, in nanoseconds.
     pub(crate) fn attempt_ns(&self) -> Option<f64> {
         self.watch.as_ref().and_then(|sampled| sampled.watch.mean_ns())
     }

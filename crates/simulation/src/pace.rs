@@ -7,16 +7,16 @@
 
 use crate::Ending;
 
-/// The number of interruptions that is normal for each completed or running job. Only interruptions
-/// that destroy all of a job's work count; those of jobs that resume from a checkpoint do not.
+/// The number of interruptions considered normal for each completed or running job. Only
+/// interruptions that destroy all of a job's work count, so those of jobs with a checkpoint do not.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
-/// The number of interruptions above the normal number at which a run may be considered hopeless.
+/// The number of interruptions beyond normal from which a run may be considered hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
 /// The amount of remaining work at which a run may be considered hopeless. Each instant counts as
 /// [`WORK_OF_AN_INSTANT`], plus one for each waiting job, because a scheduler may examine all of
 /// them.
 pub const WORK_IN_VAIN: u64 = 1_000_000_000;
-/// The work in an instant without waiting jobs (see [`WORK_IN_VAIN`]).
+/// The amount of work per time step without waiting jobs (see [`WORK_IN_VAIN`]).
 pub const WORK_OF_AN_INSTANT: u64 = 100;
 
 /// Counters that start when interruptions begin to outnumber completions.
@@ -36,7 +36,7 @@ impl Pace {
         self.in_vain += 1;
     }
 
-    /// Records the end of an instant, given the number of new completions, the total number of
+    /// Records the end of a time step, given the number of new completions, the total number of
     /// completions, and the numbers of running and waiting jobs. If the run is hopeless, returns
     /// the numbers of interruptions and completions.
     pub(crate) fn hopeless(
@@ -55,7 +55,7 @@ impl Pace {
             *self = Pace::new(self.ending);
             return None;
         }
-        // Any running job could be about to complete.
+        // Any of the running jobs could be about to complete.
         let jobs = self.completed + running;
         let allowed = jobs.saturating_mul(INTERRUPTIONS_A_JOB).saturating_add(INTERRUPTIONS_BEYOND);
         if self.in_vain <= allowed {

@@ -1,7 +1,7 @@
 //! Replays jobs at their original times on their original nodes, without a scheduler.
 //!
-//! Several jobs may hold the same node at the same time; the node becomes free when the last of
-//! them ends. Cost: O(jobs log jobs), plus the number of nodes held, summed over all jobs.
+//! Several jobs may hold the same node at the same time; it becomes free when the last of them
+//! ends. Cost: O(jobs log jobs), plus the total number of nodes held by all jobs.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -11,7 +11,7 @@ use pavior_workload::{Job, Service};
 use crate::observers::Observers;
 use crate::{Fact, Observer, Outcome, Setup};
 
-/// A job's start time and nodes. If they are unknown (`None`), the job counts as rejected.
+/// A job's start time and nodes. A job for which they are unknown (`None`) counts as rejected.
 pub type Place = Option<(Time, Placement)>;
 
 /// The order of simultaneous events. A zero-length job ends after it has started.
@@ -70,7 +70,7 @@ fn events(jobs: &[(Job, Place)]) -> Vec<(Time, u8, usize)> {
     events
 }
 
-/// The number of jobs on each node, and the nodes that have no jobs.
+/// The number of jobs on each node, and the set of nodes without jobs.
 struct Held {
     free: Occupancy,
     jobs: Vec<u32>,
@@ -91,7 +91,7 @@ impl Held {
             let point: Coordinates = grid.point(node);
             match (starts, *jobs) {
                 (true, 1) => drop(self.free.take_node(node)),
-                // The last job on this node has ended.
+                // This was the last job on the node.
                 (false, 0) => drop(self.free.give(&Cuboid::new(point, [1, 1, 1]))),
                 _ => {}
             }

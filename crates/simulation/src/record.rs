@@ -36,7 +36,7 @@ impl JobRecord {
         JobRecord { job: job.clone(), fate, routes: None, moves: Vec::new() }
     }
 
-    /// Returns the job's successive stays: one if it started, plus one for each move.
+    /// Returns the job's stays in order: one if the job started, plus one for each move.
     pub fn stays(&self) -> impl Iterator<Item = Stay<'_>> {
         let held = match &self.fate {
             Fate::Started { start, end, placement } => Some((*start, *end, placement)),

@@ -36,17 +36,17 @@ pub struct Setup {
     pub strategy: pavior_allocation::Selection,
     /// The scheduler.
     pub scheduler: pavior_scheduling::Selection,
-    /// The network, if jobs send messages. One tick is then one cycle.
+    /// The network, if jobs send messages. With a network, one tick is one cycle.
     pub network: Option<NetworkSetup>,
-    /// Settings for moving running jobs to make room. Incompatible with a network, failures and
-    /// advance reservations.
+    /// Settings for moving running jobs to make room. Cannot be combined with a network, failures
+    /// or advance reservations.
     pub migration: Option<Migration>,
-    /// The seed for random draws during the run, for example by strategies and for message
+    /// The seed for random draws made during the run, such as those of strategies and message
     /// destinations. Jobs and failures have their own seeds.
     pub seed: u64,
     /// The replication's number.
     pub replication: u64,
-    /// The time from which averages are taken: 0, or the first arrival if jobs are from a log.
+    /// The time from which to compute averages: 0, or the first arrival if jobs come from a log.
     pub begin: Time,
     /// The number of completions after which averages are restarted.
     pub warmup: u64,
@@ -105,7 +105,7 @@ impl Setup {
         Setup { seed, ..self }
     }
 
-    /// Sets the replication number, which is 0 by default. Each replication has its own random
+    /// Sets the replication number, which is 0 by default. Each replication makes different random
     /// draws. Jobs should be created with the same number.
     #[must_use]
     pub fn with_replication(self, replication: u64) -> Setup {
@@ -146,7 +146,7 @@ impl Setup {
 /// The condition that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The given number of jobs, including those in the warm-up, have completed.
+    /// This many jobs, including those in the warm-up, have completed.
     Completions(u64),
     /// All jobs have departed.
     Drained,
@@ -160,8 +160,8 @@ pub struct Inputs<'i> {
     pub failures: Option<Failing>,
     /// Advance reservations of nodes. Incompatible with migration.
     pub reserved: Vec<AdvanceReservation>,
-    /// Sorted dependencies between jobs, as positions in `jobs`, or `None` if all jobs arrive at
-    /// the listed times. Each dependent job is submitted after the jobs it depends on.
+    /// Sorted dependencies between jobs, as indices into `jobs`, or `None` if all jobs arrive at
+    /// the listed times. A dependent job is submitted only after the jobs that it depends on.
     pub links: Option<Arc<[Link]>>,
 }
 
@@ -179,7 +179,7 @@ impl<'i> Inputs<'i> {
     }
 
     /// Adds sorted dependencies between jobs, which are identified by their positions in order of
-    /// arrival. By default, there are none. The number of jobs must be finite.
+    /// arrival. There are none by default. Requires a finite number of jobs.
     #[must_use]
     pub fn with_links(self, links: impl Into<Option<Arc<[Link]>>>) -> Inputs<'i> {
         Inputs { links: links.into(), ..self }
@@ -210,7 +210,7 @@ pub struct Outcome {
     pub rejected: Vec<JobId>,
     /// The number of dependencies on rejected jobs. They did not delay the dependent jobs.
     pub unfollowed: u64,
-    /// The mean time per attempt in nanoseconds, without the clock's overhead, if it was measured.
+    /// The mean time per attempt in nanoseconds, excluding clock overhead, if it was measured.
     pub allocation_ns: Option<f64>,
 }
 
@@ -220,7 +220,7 @@ pub enum RunError {
     /// The strategy does not support the machine.
     #[error(transparent)]
     Strategy(#[from] BuildError),
-    /// An event refers to a node that the machine does not have.
+    /// An event refers to a node that does not exist in the machine.
     #[error(transparent)]
     Node(#[from] UnknownNode),
     /// The failures or spares are invalid for the machine.
@@ -232,7 +232,7 @@ pub enum RunError {
     /// Messages wait for each other in a cycle, so none of them can proceed.
     #[error(transparent)]
     Deadlock(#[from] Deadlock),
-    /// The scheduler or the caller started a job that cannot start.
+    /// The scheduler or the caller tried to start a job that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
     /// A job arrived while another with the same id was waiting or running.

@@ -1,5 +1,5 @@
-//! A stopwatch for allocation attempts. No other code in the libraries reads a clock, and the
-//! readings never affect a result.
+//! A stopwatch for allocation attempts. No other library code reads a clock, and the readings never
+//! affect results.
 #![allow(clippy::disallowed_methods, reason = "the only clock of the libraries")]
 
 use std::time::Instant;
@@ -48,7 +48,7 @@ impl Stopwatch {
         self.began = Some(Instant::now());
     }
 
-    /// Ends a measurement. Returns its duration in nanoseconds, or 0 if none was started.
+    /// Ends a measurement. Returns its duration in nanoseconds, or 0 if none was in progress.
     pub fn end(&mut self) -> f64 {
         let Some(began) = self.began.take() else { return 0.0 };
         let measured = began.elapsed().as_nanos() as f64 - self.overhead_ns;

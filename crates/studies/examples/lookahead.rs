@@ -1,4 +1,4 @@
-//! A look-ahead scheduler as an entry for the yardstick. It shows how much can be gained by using
+//! A look-ahead scheduler to be measured by the yardstick. It shows how much can be gained by using
 //! far more computation than EASY does.
 //!
 //! ```sh
@@ -9,14 +9,14 @@
 //!
 //! Before each decision, the scheduler considers several alternatives: starting the job that EASY
 //! would choose, starting one of the oldest jobs that fit, and, if any job is running, starting
-//! none. It tries all of them in the same few futures, in which EASY continues on a copy of the
-//! machine. In each future, run times are drawn as fractions of the estimates, based on the
-//! fractions that past jobs used, and arriving jobs are drawn from earlier arrivals. The scheduler
-//! chooses the alternative after which jobs start earliest on average, and ties go to EASY's
-//! choice. Large jobs are protected from starvation only by their weight in this average.
+//! none. It tries each of them in the same few futures, in which EASY continues on a copy of the
+//! machine. In each future, run times are drawn as fractions of the estimates, based on past jobs,
+//! and arriving jobs are drawn from earlier arrivals. The scheduler chooses the alternative after
+//! which jobs start earliest on average; ties go to EASY's choice. Large jobs are protected from
+//! starvation only by their weight in this average.
 //!
-//! Cost: at most f (o + 2) simulated futures per decision, for o oldest jobs to try and f futures
-//! per alternative. Each simulated future starts every job once.
+//! Cost: at most f (o + 2) simulated futures per decision, if the o oldest jobs are tried and each
+//! alternative is tried in f futures. Each simulated future starts every job once.
 //!
 //! Source: rollout of a base policy (Bertsekas, Tsitsiklis & Wu, "Rollout algorithms for
 //! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
@@ -43,7 +43,7 @@ struct Thinking {
     futures: usize,
     /// The number of jobs from the front of the queue that a future includes.
     seen: usize,
-    /// The number of arrivals that a future includes.
+    /// The number of arriving jobs that a future includes.
     coming: usize,
 }
 
@@ -53,22 +53,22 @@ const LEVELS: [(&str, Thinking); 3] = [
     ("look-ahead-8", Thinking { oldest: 6, futures: 8, seen: 64, coming: 48 }),
     ("look-ahead-32", Thinking { oldest: 10, futures: 32, seen: 96, coming: 96 }),
 ];
-/// The id of the first drawn job, which is greater than that of any real job.
+/// The id of the first drawn job, greater than the id of any real job.
 const UNSEEN: u64 = 1 << 62;
 /// The maximum number of attempts to draw a run time longer than the time a job has already run.
 const TRIES: usize = 16;
-/// The maximum number of past arrivals, and of past ends, from which futures are drawn.
+/// The maximum number of past arrivals, and of past job ends, from which to draw futures.
 const PAST: usize = 256;
 
 struct LookAhead {
     thinking: Thinking,
     easy: Selection,
-    /// The latest arrivals, each with the time since the previous arrival.
+    /// The latest arrivals, each with the time that had passed since the previous one.
     past: Vec<(Time, Job)>,
     last: Time,
     /// The time of the previous call.
     asked: Time,
-    /// The jobs running at the previous call, with their start times and estimated run times.
+    /// The jobs that were running at the previous call, with their start times and estimates.
     ran: BTreeMap<JobId, (Time, Time)>,
     /// The run times of the most recently ended jobs, as fractions of their estimates.
     shares: Vec<f64>,
@@ -131,7 +131,7 @@ impl LookAhead {
         }
     }
 
-    /// Creates a new EASY scheduler, which has no state yet.
+    /// Creates a new EASY scheduler without any state.
     fn base(&self) -> Box<dyn Scheduler> {
         self.easy.build(()).expect("EASY needs no environment")
     }
@@ -142,8 +142,8 @@ impl LookAhead {
         self.ran.retain(|&job, &mut (start, said)| {
             let runs = running.get(job).is_some();
             if !runs && said > Time::ZERO {
-                // The scheduler is not called while no job is waiting, so the job may have ended as
-                // estimated.
+                // The scheduler is not called while no job is waiting, so the job may have ended at
+                // its estimated end.
                 let length = now.since(start).min(said.max(asked.since(start)));
                 shares.push(length.0 as f64 / said.0 as f64);
             }
@@ -207,8 +207,8 @@ impl LookAhead {
         said
     }
 
-    /// Returns the sum of the start times of the oldest waiting jobs and the arriving jobs after a
-    /// decision.
+    /// Returns the sum of the start times of the oldest waiting jobs and the arriving jobs in a
+    /// future that follows a decision.
     fn cost(
         &self,
         now: Time,

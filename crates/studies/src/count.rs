@@ -24,9 +24,9 @@ impl StatementCount {
         self.stated.iter().sum()
     }
 
-    /// Returns the verdict on the statement. It is `Differs` if any row from the paper differs,
-    /// otherwise `Tolerance` if any such row holds only within tolerance, and otherwise `Holds`.
-    /// Rows added by us are ignored.
+    /// Returns the verdict on the statement: `Differs` if any row from the paper differs or there
+    /// are no such rows, otherwise `Tolerance` if any of them holds only within tolerance, and
+    /// otherwise `Holds`. Rows added by us are ignored.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
             [_, _, differ] if differ > 0 => Verdict::Differs,
@@ -50,7 +50,7 @@ impl StatementCount {
     }
 }
 
-/// Returns the statements that have rows, in order.
+/// Counts the rows of each statement that has any, in statement order.
 pub(super) fn counts(statements: &Statements, all: &[Statement]) -> Vec<StatementCount> {
     let mut counts = Vec::new();
     for claim in &statements.statement {

@@ -1,4 +1,4 @@
-//! Looks up results at the points to which statements refer.
+//! Looks up results at the points that statements refer to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 pub struct Estimate {
     /// The estimated number.
     pub value: f64,
-    /// Half the width of the interval, or `None` if there are too few runs.
+    /// The half-width of the interval, or `None` if there are too few runs.
     pub ci95: Option<f64>,
     /// For a median, the distances to the lower and upper ends of the interval.
     pub sides: Option<[f64; 2]>,
@@ -32,7 +32,7 @@ impl Estimate {
         [self.value - below, self.value + above]
     }
 
-    /// Returns how far a number is outside the interval, or a negative distance if it is inside.
+    /// Returns a number's distance from the interval, which is negative if the number is inside.
     pub fn outside(self, number: f64) -> f64 {
         let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
         let apart = number - self.value;
@@ -47,8 +47,8 @@ pub(super) struct PointEvidence<'e> {
     samples: &'e Samples,
 }
 
-/// A metric in an experiment: either an observed metric or the measured allocation time. A measured
-/// time is represented by its median over the runs, because interruptions hardly affect medians.
+/// A metric in an experiment: either an observed metric or the measured allocation time. Measured
+/// times are represented by their median over the runs, which interruptions hardly affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observed {
     /// An observed metric, by index.
@@ -74,8 +74,8 @@ impl<'e> PointEvidence<'e> {
         PointEvidence { specification, samples }
     }
 
-    /// Returns the values of a parameter at the points that match `picks`, as text and, if
-    /// possible, as numbers. Numbers are in ascending order, and words are in point order.
+    /// Returns a parameter's values at the points that match `picks`, as text and, if possible, as
+    /// numbers. Numbers are sorted in ascending order, and words are in point order.
     pub(super) fn values(
         &self,
         parameter: &str,
@@ -96,8 +96,8 @@ impl<'e> PointEvidence<'e> {
         Ok(values)
     }
 
-    /// Returns the index of the only point that matches `picks`. An empty value means that a
-    /// parameter is not set.
+    /// Returns the index of the only point that matches `picks`. An empty value matches points at
+    /// which the parameter is not set.
     pub(super) fn point(&self, picks: &BTreeMap<String, String>) -> Result<usize, String> {
         let wanted = canonical(picks)?;
         let wanted = borrowed(&wanted);
@@ -149,7 +149,7 @@ impl<'e> PointEvidence<'e> {
         Estimate { value, ci95, sides: None, runs: runs as u64, missed }
     }
 
-    /// Returns a metric's values at a point, by replication.
+    /// Returns a metric's values at a point, one per replication.
     fn sample(&self, metric: Observed, point: usize) -> Vec<Option<f64>> {
         let samples = self.samples[point].iter();
         match metric {
@@ -161,20 +161,20 @@ impl<'e> PointEvidence<'e> {
         }
     }
 
-    /// Returns a metric's values at two points, by replication. Omits replications in which either
-    /// value is missing.
+    /// Returns a metric's values at two points, one pair per replication. Omits replications in
+    /// which either value is missing.
     fn pairs(&self, metric: Observed, [a, b]: Pair) -> (Vec<f64>, Vec<f64>) {
         let (a, b) = (self.sample(metric, a), self.sample(metric, b));
         a.into_iter().zip(b).filter_map(|(a, b)| Some((a?, b?))).unzip()
     }
 
-    /// Returns a metric's mean at a point. For a measured time, returns the median instead.
+    /// Returns a metric's mean at a point, or its median if the metric is a measured time.
     pub(super) fn mean(&self, metric: Observed, point: usize) -> Option<Estimate> {
         let sample: Vec<f64> = self.sample(metric, point).into_iter().flatten().collect();
         self.middle(metric, &sample, &[point])
     }
 
-    /// Returns the mean of a sample with one number per run or, for a measured time, its median.
+    /// Returns the mean of a sample with one number per run, or its median for a measured time.
     fn middle(&self, metric: Observed, sample: &[f64], points: &[usize]) -> Option<Estimate> {
         if !metric.is_measured() {
             let middle = (mean(sample)?, half_width(sample, 0.95));
@@ -188,12 +188,12 @@ impl<'e> PointEvidence<'e> {
         Some(Estimate { sides, missed: false, ..estimate })
     }
 
-    /// Returns the ratio between two points with the same jobs.
+    /// Returns the ratio of a metric's values at two points that use the same jobs.
     pub(super) fn ratio(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         self.compared(metric, pair, |x, y| x / y, |all| Some((all.ratio?, all.ratio_ci95)))
     }
 
-    /// Returns the difference between two points with the same jobs.
+    /// Returns the difference of a metric's values at two points that use the same jobs.
     pub(super) fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         let of_all = |all: Paired| Some((all.difference, all.difference_ci95));
         self.compared(metric, pair, |x, y| x - y, of_all)
@@ -216,8 +216,8 @@ impl<'e> PointEvidence<'e> {
         Some(self.estimate(of_all(Paired::of(&xs, &ys)?)?, xs.len(), &pair))
     }
 
-    /// Computes `of`, the ratio or difference of two values, in each run. Returns the mean of its
-    /// value at `high` minus its value at `low`.
+    /// Applies `of`, a ratio or a difference of two values, in each run. Returns the mean increase
+    /// of its result from `low` to `high`.
     pub(super) fn growth(
         &self,
         metric: Observed,

@@ -25,7 +25,7 @@ pub struct PaperError {
     pub file: &'static str,
     /// A description of the error.
     pub reason: String,
-    /// The file's text, and the range in it that contains the error, if known.
+    /// The file's text, and the range in it where the error occurred, if known.
     pub place: Option<(String, Range<usize>)>,
 }
 
@@ -41,8 +41,8 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// Embeds a directory from `papers/` in the program. All parts of a study share the statements and
-/// quick keys of the whole study.
+/// Embeds a directory from `papers/` in the program. All parts of a study share the study's
+/// statements and quick keys.
 macro_rules! folder {
     ($name:literal, $study:literal, $readings:expr) => {
         Folder {
@@ -76,13 +76,13 @@ impl Folder {
         })
     }
 
-    /// Returns the experiment, with its keys overridden by those in `quick.toml`.
+    /// Returns the experiment, with keys in `quick.toml` overriding its own.
     pub(super) fn quick_experiment(&self) -> Result<String, PaperError> {
         replaced(&self.experiment, &self.quick)
     }
 }
 
-/// Returns an experiment, with its keys overridden by those in `quick`.
+/// Returns an experiment, with keys in `quick` overriding its own.
 pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperError> {
     let mut whole: Table = parse(EXPERIMENT, experiment)?;
     let quick: Table = parse(QUICK, quick)?;
@@ -106,7 +106,7 @@ pub(super) fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Resu
     })
 }
 
-/// Parses an experiment. Errors name the given file.
+/// Parses an experiment. Any error names the given file.
 pub(super) fn specification(
     file: &'static str,
     text: String,

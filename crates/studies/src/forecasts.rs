@@ -1,5 +1,5 @@
-//! The forecast study, which predicts when jobs in a log will start and compares each predicted
-//! interval with the actual start. It is an experiment with one log per point, and goals per log.
+//! The forecast study predicts start times for the jobs in a log and compares each predicted
+//! interval with the actual start. It is an experiment with one log per point and goals per log.
 
 use pavior::experiments::{LogScore, Specification};
 
@@ -13,9 +13,9 @@ pub const FUTURES: usize = 8;
 
 /// The required range for the share of waiting jobs that start within their 90% interval.
 const HELD: [f64; 2] = [0.87, 0.93];
-/// The corresponding range for each third of the jobs, by node count (see [`HELD`]).
+/// Like [`HELD`], but for each third of the jobs, divided by node count.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
-/// The minimum number of jobs in a third. Smaller thirds are ignored.
+/// The minimum number of jobs in a third for it to be considered.
 const FEWEST: u64 = 500;
 
 /// Returns the text of the experiment file. The quick version uses only a few jobs from each log.
@@ -39,7 +39,7 @@ pub fn specification(quick: bool) -> Result<Specification, PaperError> {
     folder::specification(file, experiment(quick)?, NAME)
 }
 
-/// A log and the verdict on its forecasts.
+/// A log, and the verdict on the forecasts for it.
 pub struct JudgedLog {
     /// The log's name, without its file extension.
     pub log: String,
@@ -50,7 +50,7 @@ pub struct JudgedLog {
 }
 
 impl JudgedLog {
-    /// Combines the experiment's points with their scores, in order.
+    /// Pairs each point of the experiment with its score, in order.
     pub fn all(specification: &Specification, scores: Vec<LogScore>) -> Vec<JudgedLog> {
         let points = specification.points.iter().zip(scores);
         let one = |(point, forecasts): (&pavior::experiments::Point, LogScore)| {
@@ -63,7 +63,7 @@ impl JudgedLog {
     }
 
     /// Returns true if the intervals contain the actual start as often as required. Returns `None`
-    /// if there is no verdict, because none of the log's jobs has an estimate.
+    /// if none of the log's jobs has an estimate, because then there is no verdict.
     pub fn holds(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let within = |[low, high]: [f64; 2], held: f64| low <= held && held <= high;
@@ -105,7 +105,7 @@ impl JudgedLog {
         "leads",
     ];
 
-    /// Returns a table row. Fractions and hours have three decimals.
+    /// Returns a table row, with fractions and hours to three decimal places.
     pub fn cells(&self) -> Vec<String> {
         let LogScore { score, rejected, estimates } = &self.forecasts;
         let hours = |seconds: f64| format!("{:.3}", seconds / 3600.0);
@@ -142,7 +142,7 @@ pub fn write(logs: &[JudgedLog], out: &mut dyn std::io::Write) -> Result<(), csv
     Ok(writer.flush()?)
 }
 
-/// Summarizes the results in the table in words.
+/// Summarizes the results in words.
 pub fn in_words(logs: &[JudgedLog]) -> String {
     let judged: Vec<&JudgedLog> = logs.iter().filter(|log| log.forecasts.estimates).collect();
     let count = |good: fn(&JudgedLog) -> Option<bool>| {

@@ -47,7 +47,7 @@ struct Judge<'e, 's> {
 }
 
 impl Judge<'_, '_> {
-    /// Judges a row and adds the results to `all`. Combinations with the same name are merged.
+    /// Judges a row and adds the results to `all`, merging combinations that have the same name.
     fn add_verdicts(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
         let mut named: Vec<(String, Vec<Combination>)> = Vec::new();
         for combination in combinations(row, self.evidence)? {
@@ -75,13 +75,13 @@ impl Judge<'_, '_> {
         Ok(())
     }
 
-    /// Returns a value's display name in row names and claims, or the value itself if it has none.
+    /// Returns the display name for a value, or the value itself if it has no display name.
     fn named<'n>(&'n self, value: &'n str) -> &'n str {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// Judges all combinations that share a name. Returns the statement for the combination to
-    /// report, with the worst verdict of any combination.
+    /// Judges all combinations that share a name. Returns the statement chosen by `shown`, but with
+    /// the worst verdict among the combinations.
     fn worst_verdict(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged =
             members.iter().map(|one| self.verdict(row, one)).collect::<Result<Vec<_>, _>>();
@@ -131,7 +131,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the text of an ordering claim, which is built from the row's values if not given.
+    /// Returns the text of an ordering claim, generated from the row's values if it has none.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();
@@ -169,7 +169,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns a combination's two points, which are identical if the row refers to only one point.
+    /// Returns a combination's two points, which are the same if the row specifies only one.
     fn pair(&self, row: &Row, one: &Combination, common: &[Side]) -> Result<Pair, String> {
         let point = |side| self.evidence.point(&one.picks(&[common, &[side]].concat()));
         let a = point(Side::A)?;
@@ -207,8 +207,8 @@ impl Judge<'_, '_> {
 }
 
 /// Returns the statement to show. For an order, this is the one with the strongest evidence against
-/// the order; for closeness, the one in which the two values are farthest apart; for any other
-/// rule, the first one. Ties go to the last statement.
+/// the order; for closeness, the one whose values are farthest apart; for any other rule, the first
+/// one. In a tie, the last statement wins.
 fn shown(rule: Rule, judged: Vec<Statement>) -> Option<Statement> {
     let key = |one: &Statement| match rule {
         // A statement without a ratio ranks below one whose ratio is exactly 1.

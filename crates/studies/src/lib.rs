@@ -1,4 +1,4 @@
-//! Papers described as data (experiments and statements), and code that judges the statements.
+//! Papers described as data (experiments and statements), and the code that judges them.
 //!
 //! A paper is a directory of TOML files, either built in from `papers/` or supplied by a user:
 //!
@@ -8,9 +8,9 @@
 //! - `statements.toml`: the paper's statements, row by row, with a rule that judges each row.
 //! - `readings.toml` (optional): alternative readings of details that the paper leaves open.
 //!
-//! The judge implements rules that do not depend on any particular paper. The only strategy that it
-//! refers to is MFA, whose paper contains worked examples. The [`forecasts`] study also has an
-//! experiment, but it has goals instead of statements.
+//! The rules for judging do not depend on any particular paper. The only strategy mentioned by name
+//! is MFA, whose paper contains worked examples. The [`forecasts`] study also runs an experiment,
+//! but has goals instead of statements.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod count;
@@ -61,7 +61,7 @@ struct About {
     source: String,
     #[serde(default)]
     reading: Vec<String>,
-    /// True for this project's own studies, as opposed to published papers.
+    /// True if this is one of the project's own studies rather than a published paper.
     #[serde(default)]
     study: bool,
 }
@@ -95,7 +95,7 @@ impl Paper {
         &BUILT_IN
     }
 
-    /// Returns the four published papers that are built in. `reproduce all` runs these.
+    /// Returns the four built-in published papers, which `reproduce all` runs.
     pub fn published() -> Vec<&'static Paper> {
         BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
     }

@@ -1,4 +1,4 @@
-//! Formats Markdown tables for pages that are under version control.
+//! Formats Markdown tables for pages kept under version control.
 
 use super::{Statement, StatementCount};
 
@@ -14,7 +14,7 @@ pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: 
     format!("{}|{rule}\n{lines}", line(header))
 }
 
-/// Formats a table of row counts by statement, followed by a table of the rows that differ.
+/// Formats a table of row counts per statement, then a table of the rows that differ.
 pub(super) fn statements(counts: &[StatementCount], all: &[Statement]) -> String {
     let words = |words: &[&str]| -> Vec<String> { words.iter().map(ToString::to_string).collect() };
     let summary: Vec<Vec<String>> = counts

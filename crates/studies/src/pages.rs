@@ -22,7 +22,7 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Collects the verdicts on a paper, and counts the rows of each statement by verdict.
+    /// Collects the verdicts for a paper, and counts each statement's rows by verdict.
     pub fn of(paper: &Paper, statements: Vec<Statement>) -> Verdicts {
         Verdicts {
             name: paper.name.clone(),
@@ -34,8 +34,8 @@ impl Verdicts {
     }
 }
 
-/// Creates two report sections: one with the row counts of each statement, and one with all rows.
-/// The second section is collapsed if it has more than 24 rows.
+/// Creates two report sections: one with each statement's row counts, and one with all rows. The
+/// second section is collapsed if it has more than 24 rows.
 pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     let all = &verdicts.statements;
     let summary = Section {
@@ -47,7 +47,7 @@ pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     vec![summary, Section { folded: all.len() > 24, ..rows(all) }]
 }
 
-/// Creates a table of the row counts of each statement.
+/// Creates a table of each statement's row counts.
 fn summary(counts: &[StatementCount]) -> SectionTable {
     let row = |one: &StatementCount| {
         vec![one.id.clone(), one.verdict().word().to_string(), one.in_words(), one.claim.clone()]
@@ -207,7 +207,7 @@ mod tests {
             let rows = |count: &StatementCount| count.rows() + count.ours.iter().sum::<usize>();
             let counted: usize = paper.counts(&statements).iter().map(rows).sum();
             assert_eq!(counted, statements.len(), "every row belongs to a statement");
-            // Rows that only count things need no runs, but every paper has other rows that do.
+            // Rows that only count things need no runs, but every paper also has other rows.
             let run = |one: &&Statement| one.note.contains("no runs");
             assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
             for one in statements.iter().filter(run) {

@@ -8,8 +8,8 @@ use toml::Value;
 use super::PointEvidence;
 use super::statements::{Found, Part, Pick, Picks, Row, Take};
 
-/// The points to which a value applies: both points, one of them, or the point from which growth is
-/// measured.
+/// The point or points to which a value applies: both points, one of them, or the point from which
+/// growth is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     At,
@@ -134,7 +134,7 @@ fn values(
 }
 
 impl Found {
-    /// Returns true if a value is within the limits. Text (`None`) is accepted only without limits.
+    /// Returns true if a value is within the limits. With limits, text (`None`) is rejected.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))
@@ -143,7 +143,7 @@ impl Found {
     }
 }
 
-/// Formats a value as in an experiment file.
+/// Formats a value as it would appear in an experiment file.
 pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), String::from)
 }

@@ -26,9 +26,9 @@ pub(super) const RULES: &str = "A stated value or bound holds if it is in our 95
 pub enum Verdict {
     /// The claim is consistent with our interval.
     Holds,
-    /// The claim is consistent only with our interval widened by the tolerance.
+    /// The claim is consistent only with our interval after it is widened by the tolerance.
     Tolerance,
-    /// The claim is inconsistent even with the widened interval.
+    /// The claim is inconsistent with our interval even after widening.
     Differs,
 }
 
@@ -68,7 +68,7 @@ pub struct Statement {
     pub ours: Option<f64>,
     /// The half-width of the 95% confidence interval. For a median, half the interval's width.
     pub ci95: Option<f64>,
-    /// The ends of the interval, if our number is a median.
+    /// The endpoints of the interval, if our number is a median.
     pub interval: Option<[f64; 2]>,
     /// Our number divided by the paper's number or, for a claim about two values, their ratio.
     pub ratio: Option<f64>,
@@ -86,7 +86,7 @@ impl Statement {
         if self.stated { "paper" } else { "ours" }
     }
 
-    /// Formats our number and its interval with four digits. A count is shown with all its digits.
+    /// Formats our number and its interval with four digits. Counts are shown in full.
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
@@ -235,7 +235,7 @@ impl Claim {
                 let apart = (ours.value - 1.0).abs();
                 Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
             }
-            // If there are too few runs for an interval, there is no evidence for an order.
+            // With too few runs for an interval, there is no evidence for an order.
             Claim::Below(_) => holds(ours.ci95.is_some() && high < 0.0),
             Claim::Above(_) => holds(ours.ci95.is_some() && low > 0.0),
         }
@@ -248,7 +248,7 @@ fn within(paper: f64, ours: Estimate) -> Verdict {
     Verdict::graded(outside <= 0.0, outside <= PAPERS_OWN * paper.abs())
 }
 
-/// Formats a number with all its digits. A missing number becomes an empty string.
+/// Formats a number with all its digits, or returns an empty string if it is missing.
 pub(super) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -18,7 +18,7 @@ use super::worked::Worked;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Statements {
-    /// Words that replace values in row names and claims.
+    /// Display names that replace values in row names and claims.
     #[serde(default)]
     pub(super) names: BTreeMap<String, String>,
     pub(super) statement: Vec<PaperStatement>,
@@ -51,7 +51,7 @@ pub(super) struct Row {
     pub(super) id: Vec<Part>,
     /// The rule that judges the row.
     pub(super) rule: Rule,
-    /// The paper's claim. For an order without a claim, it is built from the values in `a` and `b`.
+    /// The paper's claim. If an order has none, one is generated from the values in `a` and `b`.
     pub(super) paper: Option<Stated>,
     /// The tolerance for a bound, as a fraction of the bound.
     pub(super) tolerance: Option<f64>,
@@ -73,13 +73,13 @@ pub(super) struct Row {
     /// mean at the first point.
     #[serde(default)]
     pub(super) b: Picks,
-    /// The quantity whose growth since the point `from` is judged: the ratio of `a` to `b`, or
-    /// their difference.
+    /// The quantity whose growth relative to the point `from` is judged: the ratio of `a` to `b`,
+    /// or their difference.
     pub(super) growth: Option<Growth>,
     /// Additional parameter values for the point from which growth is measured.
     #[serde(default)]
     pub(super) from: Picks,
-    /// Two formulas to compare instead of points. They use the values in `at`.
+    /// Two formulas to compare instead of points, evaluated with the values in `at`.
     pub(super) formulas: Option<[String; 2]>,
 }
 
@@ -106,7 +106,7 @@ pub(super) type Picks = BTreeMap<String, Pick>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Pick {
-    /// All values found in the points, with numbers in ascending order and words in point order.
+    /// All values that occur in the points: numbers in ascending order, words in point order.
     Found(Found),
     /// Each of these values.
     Each(Vec<Value>),
@@ -114,7 +114,7 @@ pub(super) enum Pick {
     One(Value),
 }
 
-/// A selection of the values found in the points.
+/// A selection of the values that occur in the points.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Found {
@@ -148,9 +148,9 @@ pub(super) enum Stated {
 pub(super) enum Rule {
     /// The value is as claimed.
     Value,
-    /// The ratio of `a` to `b` is as claimed.
+    /// The ratio of `a` to `b` matches the claim.
     Ratio,
-    /// The difference between `a` and `b` is as claimed.
+    /// The difference between `a` and `b` matches the claim.
     Difference,
     /// The value is within the claimed range.
     Between,
@@ -193,7 +193,7 @@ impl Fault {
 
 impl PaperStatement {
     /// Returns the rows with their positions, adding the keys in `common` to any row that lacks
-    /// them. The rows of papers have the type [`Row`]; those of the yardstick have another type.
+    /// them. Rows in papers have type [`Row`]; rows in the yardstick have a different type.
     pub(super) fn rows<R: DeserializeOwned>(&self) -> Result<Vec<(Range<usize>, R)>, Fault> {
         let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();

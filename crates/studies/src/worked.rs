@@ -1,4 +1,4 @@
-//! Worked examples from papers: results for a snapshot of a machine, compared with our results.
+//! Worked examples from papers: published results for a machine snapshot, compared with ours.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use serde::Deserialize;
 
 use super::{PointEvidence, Statement};
 
-/// A worked example: a snapshot in the experiment, and the paper's results for that snapshot.
+/// A worked example: a snapshot from the experiment, and the paper's results for it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Worked {
     /// The part of the name that follows the statement's id.
     id: String,
-    /// The parameter values that select the point whose state is examined.
+    /// The parameter values that identify the point whose state is examined.
     at: BTreeMap<String, String>,
     finds: Finds,
     /// A remark for the reader.
@@ -33,7 +33,7 @@ enum Finds {
     Candidates { around: usize, rows: Vec<Candidate> },
     /// The mean number of nodes in the busy boxes.
     MeanSize(f64),
-    /// The index and the number of busy neighbors of the requested box when placed at this base.
+    /// The requested box's index and number of busy neighbors when it is placed at this base.
     Contact { base: [u16; 2], index: i64, busy: usize },
 }
 
@@ -41,7 +41,7 @@ enum Finds {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Candidate {
-    /// The side of the busy box that the position is on.
+    /// The side of the busy box on which the position lies.
     side: String,
     x: u16,
     y: u16,
@@ -162,7 +162,7 @@ impl Asking<'_> {
         (stated, stated_busy): (i64, usize),
     ) -> Result<Statement, String> {
         let placed = Cuboid::new([x, y, 0], self.request);
-        // The box must be within the machine and free.
+        // The box must lie within the machine and be free.
         let mut held = self.state.clone();
         held.hold(JobId(u64::MAX), &[placed]).map_err(|error| error.to_string())?;
         let touched = self.touches(&placed);
@@ -203,7 +203,7 @@ impl Asking<'_> {
     }
 }
 
-/// Formats a node on a 2D machine as the paper does.
+/// Formats a node on a 2D machine in the paper's notation.
 fn shown(point: Coordinates) -> String {
     format!("<{},{}>", point[0], point[1])
 }

@@ -1,5 +1,5 @@
-//! A web page that shows a machine in two and three dimensions, either live from a service or by
-//! replaying a schedule embedded in the page.
+//! A web page that shows a machine in two and three dimensions, either live from a service or as a
+//! replay of a schedule embedded in the page.
 //!
 //! The page is a single self-contained file. Its TypeScript sources are in `page/src`. Running `npm
 //! ci && npm run build` in `page` type-checks them and builds `page/dist/viewer.js`. That bundle is
@@ -27,7 +27,7 @@ pub struct ScheduledJob {
     pub end: f64,
     /// The number of nodes.
     pub nodes: u32,
-    /// The job's boxes, each given by its base and sides with one coordinate per machine axis.
+    /// The job's boxes, each given as a base and sides, with one coordinate per machine axis.
     pub parts: Vec<(Vec<u16>, Vec<u16>)>,
 }
 
@@ -53,7 +53,7 @@ pub fn live() -> String {
     page("")
 }
 
-/// Returns a page that replays a schedule on a machine such as `mesh:16x16`. Runs in linear time.
+/// Returns a page that replays a schedule on a machine such as `mesh:16x16`. Takes linear time.
 ///
 /// ```
 /// let job = pavior_viewer::ScheduledJob {
@@ -87,7 +87,7 @@ pub fn schedule(machine: &str, jobs: &[ScheduledJob], curve: &[CurvePoint]) -> S
 }
 
 fn page(data: &str) -> String {
-    // Each marker occurs once. Text inserted at one marker is never searched for the others.
+    // Each marker occurs once. Text inserted at one marker is never searched for other markers.
     let split = |text: &'static str, marker| text.split_once(marker).expect("a marker in the page");
     let (before, after) = split(PAGE, "/*SCRIPT*/");
     let (before, between) = split(before, "<!--DATA-->");

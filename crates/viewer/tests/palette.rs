@@ -1,5 +1,5 @@
-//! Tests that colorblind people can also distinguish job and tenant colors, and that the colors
-//! contrast with their surroundings, in light and dark mode.
+//! Tests that job and tenant colors can be distinguished, including by colorblind people, and that
+//! they contrast with their surroundings, in light and dark mode.
 
 /// The minimum distance between two colors in OKLab, where lightness ranges from 0 to 1. Adjacent
 /// colors can be distinguished at distances above about 0.02.
@@ -56,7 +56,7 @@ fn times(rows: &Rows, by: Rgb) -> Rgb {
     rows.map(|row| row.iter().zip(by).map(|(one, other)| one * other).sum())
 }
 
-/// Returns the linear light of a color such as `#1a85f8`.
+/// Converts a color such as `#1a85f8` to linear light.
 fn linear(hex: &str) -> Rgb {
     [1, 3, 5].map(|at| {
         let byte = u8::from_str_radix(&hex[at..at + 2], 16).expect("a color has digits");
@@ -75,7 +75,7 @@ fn contrast(one: Rgb, other: Rgb) -> f64 {
     (one / other).max(other / one)
 }
 
-/// Returns the colors in a piece of source code, in order.
+/// Returns the color codes in a piece of source code, in order.
 fn colors(text: &str) -> Vec<&str> {
     let starts = text.match_indices("\"#").map(|(at, _)| at + 1);
     starts.map(|at| &text[at..at + 7]).collect()

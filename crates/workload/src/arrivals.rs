@@ -1,4 +1,4 @@
-//! The order in which jobs are submitted: as listed, or subject to dependencies.
+//! The order in which jobs are submitted: as listed, or as their dependencies permit.
 //!
 //! ```text
 //!   jobs --> held: predecessors left --started/ended--> ready, by time --> submitted
@@ -42,7 +42,7 @@ struct Feedback {
 }
 
 impl<'i> Arrivals<'i> {
-    /// Creates a stream of independent jobs from a list in arrival order.
+    /// Creates a stream of independent jobs from a list that is in arrival order.
     pub fn listed(jobs: Box<dyn Iterator<Item = Job> + Send + 'i>) -> Arrivals<'i> {
         Arrivals(Source::Listed(jobs.peekable()))
     }

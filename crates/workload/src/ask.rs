@@ -1,4 +1,4 @@
-//! A caller's request, which is a shape or a number of nodes that a shape rule turns into a box.
+//! A caller's request: a shape, or a number of nodes that a shape rule converts to a box.
 
 use std::ops::Range;
 
@@ -24,12 +24,12 @@ use crate::Shaper;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// A box. Its side is 1 on each axis that the machine does not have.
+    /// A box. Its side is 1 along every axis that the machine lacks.
     Shape(Sides),
     /// A number of nodes.
     Nodes(u32),
-    /// The number of nodes in a box that has a side longer than any machine's. Strategies that
-    /// place boxes refuse the request.
+    /// The number of nodes in a box with a side that exceeds the limit of any machine. Strategies
+    /// that place boxes refuse the request.
     Beyond(u32),
 }
 
@@ -56,9 +56,9 @@ pub enum AskFault {
     /// A side is invalid.
     #[error("`{given}` is not a valid side; sides must be positive integers")]
     Side {
-        /// The text or number given for the side.
+        /// The text or number that was given for the side.
         given: String,
-        /// The side's byte range in a typed shape, or an empty range for a list of numbers.
+        /// The side's byte range in a shape given as text, or an empty range for a number list.
         span: Range<usize>,
     },
 }
@@ -75,8 +75,8 @@ impl Ask {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // Also pass on numbers that no machine can satisfy, so that a random rule still uses
-            // one draw.
+            // Numbers that no machine can satisfy are also passed on, so that a random rule still
+            // consumes one draw.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }
@@ -122,7 +122,7 @@ impl Ask {
     }
 }
 
-/// Parses one side of a typed shape, which must be a positive number written in digits only.
+/// Parses one side of a shape given as text. It must be a positive number, with digits only.
 fn side(typed: &str, part: &str) -> Result<u64, AskFault> {
     let digits = part.bytes().all(|byte| byte.is_ascii_digit());
     let number = part.parse().ok().filter(|&side: &u64| digits && side > 0);

@@ -21,7 +21,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Returns true if a job with `nodes` nodes meets the condition. A percentage uses one draw.
+    /// Returns true if a job with `nodes` nodes meets the condition. Percentages use one draw.
     pub fn is_met(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         match self {
             Condition::Nodes(most) => nodes <= *most,
@@ -30,7 +30,7 @@ impl Condition {
         }
     }
 
-    /// Returns this condition with any names replaced by the log's numbers for them.
+    /// Returns this condition with each name replaced by the log's number for it.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.
@@ -105,12 +105,12 @@ pub struct JobRule {
 
 impl JobRule {
     /// Returns true if a job with `nodes` nodes meets any condition. Each percentage that is
-    /// evaluated uses one draw.
+    /// evaluated consumes one draw.
     pub fn holds(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
     }
 
-    /// Returns this rule with any names replaced by the log's numbers for them.
+    /// Returns this rule with each name replaced by the log's number for it.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.

@@ -1,4 +1,4 @@
-//! Rules that set the placement freedom of jobs by size, by log column, at random or for all jobs.
+//! Rules that set the placement freedom of jobs by size, by log column, at random, or for all.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ pub struct FreedomRule {
 
 impl FreedomRule {
     /// Returns the freedom for a job with `nodes` nodes, or `None` if no clause matches. Each
-    /// percentage that is evaluated uses one draw.
+    /// percentage that is evaluated consumes one draw.
     pub fn of(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> Option<Freedom> {
         let found = self.clauses.iter().find(|(_, condition)| {
             condition.as_ref().is_none_or(|condition| condition.is_met(nodes, tags, draw))
@@ -46,7 +46,7 @@ impl FreedomRule {
         found.map(|(level, _)| *level)
     }
 
-    /// Returns this rule with any names replaced by the log's numbers for them.
+    /// Returns this rule with each name replaced by the log's number for it.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.

@@ -12,12 +12,12 @@ use rustc_hash::FxHashMap;
 /// The maximum number of names in a list. A Slurm cluster has at most 65,533 nodes.
 const MOST: usize = 1 << 17;
 
-/// The maximum number of digits in a number in brackets.
+/// The maximum number of digits in a bracketed number.
 const DIGITS: usize = 10;
 
 /// Returns the names in a list, or `None` if the list is malformed or too long for any cluster.
 ///
-/// A name with several bracketed ranges expands to all combinations: `x[0-1]y[0-1]` is four names.
+/// A name with several bracketed ranges expands to all combinations: `x[0-1]y[0-1]` yields four.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -81,7 +81,7 @@ fn number(text: &str) -> Option<u32> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// Expands text such as `00-03,07` to a list of numbers, preserving leading zeros.
+/// Expands text such as `00-03,07` into a list of numbers, preserving leading zeros.
 fn numbers(inside: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for range in inside.split(',') {
@@ -105,7 +105,7 @@ struct Hole {
     width: usize,
 }
 
-/// Pieces of text, each followed by a placeholder, except for the last.
+/// Pieces of text. Each piece except the last is followed by a placeholder.
 type Parts<'p> = Vec<(&'p str, Option<Hole>)>;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -179,7 +179,7 @@ fn parts(pattern: &str) -> Option<Parts<'_>> {
     ends.then_some(parts)
 }
 
-/// The names of a machine's nodes. Nodes that share a router form a single grid node.
+/// The names of a machine's nodes. Nodes that share a router form one grid node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
     names: FxHashMap<String, u32>,
@@ -220,7 +220,7 @@ impl Hosts {
         Ok(Hosts { names, each: count / nodes })
     }
 
-    /// Finds a name's number and grid node. The name may include a domain, as in some logs.
+    /// Returns a name's number and grid node. The name may include a domain, as in some logs.
     pub fn find(&self, name: &str) -> Option<(u32, NodeId)> {
         let short = || self.names.get(name.split_once('.')?.0);
         let &number = self.names.get(name).or_else(short)?;

@@ -25,7 +25,7 @@ pub struct LogSummary {
     pub lines: u64,
     /// The number of job lines.
     pub job_lines: u64,
-    /// The number of jobs that can be replayed. The statistics in this summary refer to these jobs.
+    /// The number of jobs that can be replayed. The statistics in this summary cover these jobs.
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,
@@ -51,7 +51,7 @@ pub struct LogSummary {
     pub span: f64,
     /// The span divided by the number of gaps between submissions.
     pub mean_interarrival: Option<f64>,
-    /// Total work (run time multiplied by size) divided by the machine's capacity over the span.
+    /// Total work (run time times size) divided by the machine's capacity over the span.
     pub load: Option<f64>,
     /// Job sizes, in nodes.
     pub sizes: Spread,
@@ -67,7 +67,7 @@ pub struct LogSummary {
     pub run_histogram: Vec<Bin>,
     /// Arrivals by hour and by weekday.
     pub arrivals: Arrivals,
-    /// The log's format, if the summary was read from a log. JSON output contains its title.
+    /// The log's format, if the summary was read from a log. Serialized to JSON as its title.
     pub format: Option<Format>,
     /// The value of `MaxNodes` in the header.
     pub header_nodes: Option<u64>,
@@ -116,7 +116,7 @@ pub struct Skipped {
     pub found: LineNumbers,
 }
 
-/// A count of lines, and their line numbers.
+/// The number of lines of one kind, with their line numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct LineNumbers {
     /// The number of lines.
@@ -153,7 +153,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes the statistics from pairs of a value and the number of jobs with that value, in
+    /// Computes the statistics from pairs of a value and the number of jobs that have it, in
     /// ascending order. If there are no values, all statistics are 0.
     fn of(values: impl Iterator<Item = (f64, u64)> + Clone) -> Spread {
         let all: u64 = values.clone().map(|(_, count)| count).sum();
@@ -189,7 +189,7 @@ pub struct Bin {
 /// Arrivals by hour of the day and by day of the week.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arrivals {
-    /// The clock by which hours and weekdays are counted.
+    /// The clock that determines hours and weekdays.
     pub clock: Clock,
     /// The number of arrivals in each hour of the day.
     pub by_hour: [u64; 24],
@@ -198,7 +198,7 @@ pub struct Arrivals {
     pub by_weekday: Option<[u64; 7]>,
 }
 
-/// A clock by which hours of the day are counted.
+/// A clock that determines the hour of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
@@ -322,7 +322,7 @@ impl LogSummary {
     }
 }
 
-/// Returns the log's notes, plus one if jobs are far out of submission order.
+/// Returns the log's notes, adding one if jobs are far out of submission order.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     let text = "some jobs are more than 262,143 positions out of submission order, so peak use \
         and weekly figures are unknown";

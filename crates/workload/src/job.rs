@@ -11,7 +11,7 @@ pub struct Job {
     /// The job's index in its log or stream, starting from 0. Differs from `id` only if some jobs
     /// depend on others.
     pub index: u64,
-    /// The job's number in its log, for output. Arbitrary if the job is not from a log.
+    /// The job's number in its log, for output. Arbitrary if the job does not come from a log.
     pub number: u64,
     /// The arrival time, in ticks of the workload's [`TimeUnit`].
     pub arrival: Time,
@@ -25,7 +25,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Creates a job that is not from a log and has an exact run-time estimate.
+    /// Creates a job that does not come from a log and has an exact run-time estimate.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload;
@@ -93,12 +93,12 @@ pub struct TimeUnit {
 impl TimeUnit {
     /// Seconds, as in logs, counted in microseconds.
     pub const SECOND: TimeUnit = TimeUnit { name: "s", ticks: 1_000_000 };
-    /// The time unit used in papers, counted in millionths.
+    /// The time unit used in papers, with a tick of one millionth.
     pub const TIME_UNIT: TimeUnit = TimeUnit { name: "time_unit", ticks: 1_000_000 };
     /// Network cycles.
     pub const CYCLE: TimeUnit = TimeUnit { name: "cycle", ticks: 1 };
 
-    /// Converts a time in units to the nearest number of ticks.
+    /// Converts a time in time units to the nearest number of ticks.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

@@ -6,7 +6,7 @@
 //! repairs, and [`Ask`] reads a caller's request. Each name given on the command line becomes a
 //! [`Selection`] from a [`Family`].
 //!
-//! Nothing in this crate opens files, prints, or depends on strategies or schedulers.
+//! This crate does not open files, print, or depend on strategies or schedulers.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod arrivals;

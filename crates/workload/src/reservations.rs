@@ -16,7 +16,7 @@ pub struct ReservedNodes {
     pub boxes: Vec<Cuboid>,
     /// The time from which the nodes must be free.
     pub from: Time,
-    /// The time from which jobs may use the nodes again. Always later than `from`.
+    /// The time from which jobs may use the nodes again, always later than `from`.
     pub to: Time,
 }
 
@@ -38,8 +38,8 @@ struct Part {
     sides: Vec<u16>,
 }
 
-/// Reads a list of reservations. Each line is a JSON object with boxes or nodes and with times in
-/// units: `{"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}` or
+/// Reads a list of reservations. Each line is a JSON object that gives boxes or nodes, and times in
+/// time units: `{"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}` or
 /// `{"nodes":[[1,1],[2,1]],"from":3600,"to":7200}`. Blank lines are ignored.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
-//! The program's bill of materials (CycloneDX 1.6, JSON), and the licenses of all its parts.
+//! The program's bill of materials (CycloneDX 1.6, JSON), and the licenses of its components.
 //!
-//! The parts are the packages that `cargo tree` lists for the program with all interfaces, without
-//! build tools, and the npm packages in the page bundle.
+//! The parts are the packages that `cargo tree` lists for the program with all interfaces,
+//! excluding build tools, and the npm packages in the page bundle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -29,7 +29,7 @@ impl Part {
     }
 }
 
-/// Describes a package by its URL, such as `pkg:cargo/serde@1.0.0`, and an SPDX expression.
+/// Describes a package by its URL, such as `pkg:cargo/serde@1.0.0`, and its SPDX expression.
 fn component(package: &Value, url: &str, license: &str) -> Value {
     json!({
         "type": "library",
@@ -137,7 +137,7 @@ pub(super) fn text_of(parts: &[Part]) -> Result<String, String> {
     serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())
 }
 
-/// Returns each third-party part with its license's name, followed by each license text once.
+/// Returns each third-party part with its license's name, then each license text once.
 pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
     let mut list = "pavior includes the following packages.\n\n".to_string();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();

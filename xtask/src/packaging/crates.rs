@@ -41,7 +41,7 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     let no_file = files.iter().filter(|file| !folder.with_file_name(file).is_file());
     let missing = no_field.chain(no_file);
     let mut problems: Vec<String> = missing.map(|part| format!("{name}: no {part}")).collect();
-    // The toolchain has the minimum supported Rust version, so that version is always tested.
+    // The toolchain is the minimum supported Rust version, so that version is always tested.
     let rust = text(package, "rust_version");
     if !toolchain.contains(&format!("channel = \"{rust}")) {
         problems.push(format!("{name}: rust-version is {rust}, but rust-toolchain.toml differs"));
@@ -70,7 +70,7 @@ fn compile_packed(root: &Path) -> Result<(), String> {
     for package in published(root)? {
         let name = text(&package, "name");
         let folder = format!("{name}-{}", text(&package, "version"));
-        // Cargo compares file times, but packages store a fixed time. `-m` sets the current time.
+        // Cargo compares file times, but packages store a fixed one. `-m` uses the current time.
         let mut unpack = Command::new("tar");
         unpack.arg("-xzmf").arg(packed.join(format!("{folder}.crate"))).arg("-C").arg(&workspace);
         process::output(&mut unpack)?;

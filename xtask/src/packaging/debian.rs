@@ -17,7 +17,7 @@ const SYSTEM: &str = "usr/lib/systemd/system";
 /// The directories for zsh completions: under a prefix, and on Debian.
 const ZSH: (&str, &str) = ("usr/share/zsh/site-functions", "usr/share/zsh/vendor-completions");
 
-/// The maintainer scripts. After an upgrade, only services that were running are restarted.
+/// The maintainer scripts. An upgrade restarts only the services that were running.
 const SCRIPTS: [(&str, &str); 3] = [
     ("postinst", include_str!("../../templates/debian/postinst.in")),
     ("prerm", include_str!("../../templates/debian/prerm.in")),
@@ -30,8 +30,8 @@ pub(super) fn program(release: &Release, tree: &Path) -> Result<(), String> {
     let usr = folder.join("usr");
     make_folder(&folder)?;
     process::output(Command::new("cp").arg("--archive").arg(tree).arg(&usr))?;
-    // The units are in the other package or in the systemd directory. Debian provides the Apache
-    // license as a common license, and the MIT license is in `copyright`.
+    // The units are in the other package or in the systemd directory. Debian already ships the
+    // Apache license, and the MIT license is in `copyright`.
     fs::remove_dir_all(usr.join("share/pavior"))
         .and_then(|()| fs::remove_file(usr.join(DOC).join("LICENSE-APACHE")))
         .and_then(|()| fs::remove_file(usr.join(DOC).join("LICENSE-MIT")))
@@ -92,7 +92,7 @@ fn pack(release: &Release, name: &str, control: &str, services: &str) -> Result<
     let mut deb = Command::new("dpkg-deb");
     deb.env("SOURCE_DATE_EPOCH", &release.seconds);
     deb.args(["--root-owner-group", "-Zxz", &format!("-z{}", release.effort), "--build"]);
-    // If the output is a directory, dpkg-deb chooses the conventional file name.
+    // Given an output directory, dpkg-deb chooses the conventional file name.
     process::output(deb.arg(&folder).arg(&release.out)).map(drop)
 }
 

@@ -1,4 +1,4 @@
-//! Files and directories in a release. Errors include the path.
+//! File and directory operations for building a release. Errors include the path.
 
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,9 @@
-//! A release: archives, Debian packages, the wheel, a bill of materials and checksums. These are
-//! described in docs/releasing.md.
+//! A release, as described in docs/releasing.md: archives, Debian packages, the wheel, a bill of
+//! materials and checksums.
 //!
 //! `cargo xtask dist` creates a release in `dist/` from builds with the `dist` profile. The checks
 //! create one in `target/release-check` from earlier build output, then install it and try it out
-//! in a clean Debian chroot that discards all changes.
+//! in a clean Debian chroot whose changes are all discarded.
 
 mod bill;
 pub(crate) mod crates;
@@ -35,14 +35,14 @@ sys.exit(wrong and str(wrong))";
 /// The directory in which the checks create a release.
 const CHECKED: &str = "target/release-check";
 
-/// The script that creates chroots and runs commands in them, and the chroot used by the checks.
+/// The script that creates chroots and runs commands in them, and the chroot for the checks.
 const CHROOT: &str = "examples/slurm/release.sh";
 const CLEAN: &str = "clean-13";
 
 /// The script that installs and tries out a release, and the Python program that tests the wheel.
 const TRIAL: [&str; 2] = ["xtask/installed.sh", "apps/python/examples/first.py"];
 
-/// Shells and the paths of their completion files.
+/// The shells, with the paths of their completion files.
 const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "share/bash-completion/completions/pavior"),
     ("zsh", "share/zsh/site-functions/_pavior"),
@@ -69,7 +69,7 @@ struct Release {
     /// The directory for unpacked files.
     stage: PathBuf,
     version: &'static str,
-    /// The commit time of the sources, which becomes the file time of every packed file.
+    /// The commit time of the sources, which is used as the file time of every packed file.
     seconds: String,
     /// The compression level for dpkg-deb, 0 to 9.
     effort: &'static str,
@@ -92,8 +92,8 @@ pub(crate) fn dist(root: &Path) -> Result<(), String> {
     release.make(&program)
 }
 
-/// Creates a release from the program and wheel that the checks built, and tries it out in a clean
-/// Debian 13. Skips any part that this machine cannot create.
+/// Creates a release from the program and wheel that the checks built, and tries it out on a clean
+/// Debian 13 system. Skips any part that this machine cannot create.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     if let Err(why) = check_tools() {
         return notes::skip("the contents of a release", &why);
@@ -116,13 +116,13 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     })
 }
 
-/// Creates the chroot for the checks. If this fails, [`check`] reports the reason.
+/// Creates the chroot for the checks. On failure, [`check`] reports the reason.
 pub(crate) fn prepare(root: &Path) -> Vec<String> {
     let _ = chroot(root, CLEAN);
     Vec::new()
 }
 
-/// Installs the release in `dist/` in a clean Debian (13 by default) and tries it out.
+/// Installs the release in `dist/` on a clean Debian system (13 by default) and tries it out.
 pub(crate) fn installed(root: &Path, words: &[String]) -> Result<(), String> {
     let version = words.first().map_or("13", String::as_str);
     if !["12", "13"].contains(&version) {
@@ -233,7 +233,7 @@ impl Release {
             let text = process::output(Command::new(&program).args(["completions", shell]))?;
             write(&prefix.join(file), &text)?;
         }
-        // The units are only included; administrators install them manually.
+        // These files are only shipped; administrators install them manually.
         for file in SLURM {
             copy_into(&self.root.join(file), &prefix.join("share/pavior/slurm"))?;
         }

@@ -7,10 +7,10 @@
 /// The cases, as JSON.
 pub const ANSWERS: &str = include_str!("../cases/answers.json");
 
-/// Rewrites an interface's answer in the wording of the table.
+/// Rewrites an interface's answer using the wording of the table.
 ///
 /// `times` contains the text that the interface prints for each number of seconds from now. `names`
-/// contains, for each strategy and job, its name in the interface and its name in the table.
+/// pairs the interface's name for each strategy and job with its name in the table.
 pub fn in_words_of_the_table(
     line: &str,
     times: &[(String, u64)],

@@ -47,7 +47,7 @@ impl Browser {
             crate::skipped("the page in a browser", why, REQUIRED);
             return None;
         }
-        // Browsers run one at a time, because each one keeps a processor busy with drawing.
+        // Browsers run one at a time, because drawing keeps a processor busy in each of them.
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let browser = Browser::launch(width, height, alone);
         Some(browser.expect("Chromium starts"))
@@ -83,7 +83,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Waits for the first page, and returns its identifier.
+    /// Waits for the first page and returns its identifier.
     fn first_page(&mut self) -> Option<Value> {
         let began = Instant::now();
         while began.elapsed() < MAX_WAIT {
@@ -97,7 +97,7 @@ impl Browser {
         None
     }
 
-    /// Calls a protocol method and waits for its answer.
+    /// Calls a protocol method and waits for the response.
     pub fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.number += 1;
         let mut message = json!({ "id": self.number, "method": method, "params": parameters });

@@ -32,14 +32,14 @@ pub fn can_count() -> bool {
 
 /// Reruns this program with `arguments`, and with `input` as the standard input. Returns the number
 /// of instructions in all calls to the function whose name contains `function`, or `None` if
-/// callgrind fails. No other function that is called may have `function` in its name.
+/// callgrind fails. No other called function may have `function` in its name.
 pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64> {
     events(arguments, function, input, &[]).and_then(|events| Some(events.first()?.1))
 }
 
 /// Works like [`collected`], but also counts memory accesses, such as data reads (`Dr`) and data
 /// reads that miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A vector
-/// read counts once.
+/// read counts as one read.
 pub fn collected_with_memory(
     arguments: &[&str],
     function: &str,
@@ -123,7 +123,7 @@ impl FixedSet {
         std::fs::write(self.file, text).map_err(|error| error.to_string())
     }
 
-    /// Compares this build's counts with the file. If that is impossible, notes a skipped part.
+    /// Compares this build's counts with the file, or records that this part was skipped.
     fn check(&self) -> Result<(), String> {
         let text = std::fs::read_to_string(self.file).map_err(|error| error.to_string())?;
         let platform = platform();

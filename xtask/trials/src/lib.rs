@@ -1,7 +1,7 @@
-//! The size of a test run, and notes from tests about skipped tests and attempted attacks.
+//! The size of a test run, and notes left by tests about skipped tests and attempted attacks.
 //!
-//! The Rust test harness hides the output of passing tests, and reports tests skipped because a
-//! program is missing as `ok`. Tests therefore append notes to the file named by the environment
+//! The Rust test harness hides the output of passing tests, and reports tests that were skipped for
+//! lack of a program as `ok`. Tests therefore append notes to the file named by the environment
 //! variable [`NOTES`], which `cargo xtask check` and `cargo xtask attack` read at the end.
 //!
 //! A note is a line of tab-separated fields:
@@ -32,7 +32,7 @@ use std::path::PathBuf;
 /// The environment variable that names the notes file.
 pub const NOTES: &str = "PAVIOR_NOTES";
 
-/// Records that a test is skipped because this machine lacks something that it needs. Panics if the
+/// Records that a test is skipped because this machine lacks a requirement. Panics if the
 /// environment variable `required` is set, as it is in `.ci/run`.
 pub fn skipped(what: &str, why: &str, required: &str) {
     assert!(
@@ -52,8 +52,8 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     assert_eq!(failed, 0, "{area}: {attack}: failures in {tried} attempts");
 }
 
-/// Returns the path to a real job log in the directory named by `PAVIOR_TRACES`, or in
-/// `../shared/traces` next to the repository. If the log is missing, notes a skipped test.
+/// Returns the path to a real job log in the directory named by `PAVIOR_TRACES`, or else in
+/// `../shared/traces` next to the repository. If the log is missing, records a skipped test.
 pub fn log(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
     let folder = std::env::var_os("PAVIOR_TRACES").map_or(PathBuf::from(beside), PathBuf::from);

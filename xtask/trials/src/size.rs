@@ -6,7 +6,7 @@
 //! | `checks` | `cargo xtask check` | longer; all tests together take half an hour |
 //! | `long` | `cargo xtask attack`, `slurm`, `kube` and others, or manually | minutes |
 //!
-//! Larger sizes try more cases of the same kind. The quick size skips tests that cannot be made
+//! Larger sizes test more cases of the same kind. The quick size skips tests that cannot be made
 //! small ([`left_out`]).
 
 /// The environment variable that contains the size.
@@ -55,7 +55,7 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
     }
 }
 
-/// Returns true if the size is quick. In that case, also prints the name of the skipped part.
+/// Returns true if the size is quick, in which case it also prints the name of the skipped part.
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {

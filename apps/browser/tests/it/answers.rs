@@ -27,7 +27,7 @@ fn log(case: &Value) -> Value {
 #[test]
 fn answers_equal_the_shared_table() {
     let cases: Vec<Value> = serde_json::from_str(ANSWERS).unwrap();
-    // Skip cases with unavailable nodes, because the page has no command to set these.
+    // Skip cases with unavailable nodes, because the page cannot mark nodes as unavailable.
     for case in cases.iter().filter(|case| case["unavailable"] == json!([])) {
         let mut engine = Engine::default();
         let mut reply_to = |command: Value, bytes: &str| -> Value {

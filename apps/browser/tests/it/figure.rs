@@ -1,4 +1,4 @@
-//! Tests the live figures on the strategy pages in Chromium, from a web server.
+//! Tests the live figures on the strategy pages in Chromium, served by a web server.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,7 +9,7 @@ use pavior_trials::Browser;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// A web server for a folder with `try/` and a page of figures.
+/// A web server for a folder that contains `try/` and a page with the figures.
 pub(crate) struct Server {
     process: Child,
     address: String,
@@ -67,7 +67,7 @@ impl Drop for Server {
     }
 }
 
-/// A JavaScript function that waits for a figure's answer.
+/// A JavaScript function that waits until a figure has its answer.
 const ANSWERED: &str = "window.answered = async (place) => {
     while (!place.dataset.result || place.dataset.result === '…')
         await new Promise((done) => setTimeout(done, 5));

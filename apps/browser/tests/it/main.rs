@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The environment variable that makes a missing module or page an error.
 const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER_PAGE";
 
-/// Returns the path of a built file. If the file is missing, records that a test is skipped.
+/// Returns the path of a built file. If the file is missing, records that the test was skipped.
 fn built(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/try").join(file);
     if path.is_file() {

@@ -103,8 +103,8 @@ fn the_page_replays_a_log() {
     assert_eq!(fetched, 0);
 }
 
-/// Checks that both views are accessible at both widths, in light and dark mode, and that no part
-/// of the page is wider than the screen.
+/// Checks that both views are accessible on wide and narrow screens, in light and dark mode, and
+/// that no part of the page is wider than the screen.
 #[test]
 fn the_page_is_accessible() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

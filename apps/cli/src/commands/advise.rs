@@ -114,7 +114,7 @@ fn table(advice: &Advice, by_size: bool) -> Result<(), Failure> {
     table.print(MAX_WIDTH).map(drop)
 }
 
-/// Returns the complete advice as JSON, in the metrics' own units.
+/// Returns the complete advice as JSON, with each metric in its own unit.
 fn to_json(advice: &Advice) -> Value {
     let keyed = |of: &dyn Fn(usize) -> Value| -> Value {
         let measures = advice.measures.iter().enumerate();
@@ -152,7 +152,7 @@ fn to_json(advice: &Advice) -> Value {
     })
 }
 
-/// Prints one row per alternative and metric, in the metrics' own units.
+/// Prints one row per alternative and metric, with each metric in its own unit.
 fn csv(advice: &Advice) -> Result<(), Failure> {
     let header = ["alternative", "metric", "value", "difference", "low", "high", "command"];
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());

@@ -69,7 +69,7 @@ pub(crate) fn publish(
     Ok(files)
 }
 
-/// Runs the missing replications, and stores each one in the open directory `out` when it finishes.
+/// Runs the missing replications, storing each one in the open directory `out` as it finishes.
 pub(crate) fn sweep(
     specification: &Specification,
     known: Vec<JournalEntry>,

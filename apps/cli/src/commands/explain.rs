@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::{self, Format, MAX_WIDTH, Table, count, sides};
 use crate::{files, input};
 
-/// The maximum number of jobs that a plan moves.
+/// The maximum number of jobs that a plan may move.
 const MAX_MOVED_JOBS: usize = 2;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
@@ -123,7 +123,7 @@ impl ExplainReport {
         self.why.as_ref().map_or(Vec::new(), |why| why.lines(&words))
     }
 
-    /// Returns the request as JSON. Its freedom is included only if the user specified one.
+    /// Returns the request as JSON, including its freedom only if the user specified one.
     fn request_json(&self) -> Value {
         let axes = self.grid().axes();
         let mut request = json!({

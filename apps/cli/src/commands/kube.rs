@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::{self, Format, Reply, Table};
 
-/// The maximum number of other Jobs that a plan in `why` moves.
+/// The maximum number of other Jobs that a plan in `why` may move.
 const MAX_MOVED_JOBS: usize = 2;
 
 pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
@@ -56,7 +56,7 @@ fn date(seconds: u64) -> String {
     Date(Duration::from_secs(seconds)).to_string()
 }
 
-/// Formats a Job's probable start interval, or the reason why there is none.
+/// Formats a Job's probable start interval, or the reason there is none.
 fn probable_start(one: &Entry) -> String {
     let time = |at: Option<u64>| at.map_or_else(|| "after 60 days".to_string(), date);
     match (one.range, one.obstacle) {
@@ -134,7 +134,7 @@ fn slots(shape: &str, budget: u64, format: Format) -> Result<(), Failure> {
     }
 }
 
-/// Uninstalls, and prints the removed gates and the remaining steps.
+/// Uninstalls Pavior from the cluster, and prints the gates removed and the steps that remain.
 fn uninstall(open: bool) -> Result<(), Failure> {
     let removal = pavior_kube::remove(open)?;
     let opened = output::labeled("opened", &removal.opened);
@@ -143,8 +143,8 @@ fn uninstall(open: bool) -> Result<(), Failure> {
 }
 
 impl From<KubeError> for Failure {
-    /// Converts an error. An unknown Job or a shape that does not fit on any machine is a usage
-    /// error.
+    /// Converts a Kubernetes error to a failure. An unknown Job, or a shape that does not fit on
+    /// any machine, counts as a usage error.
     fn from(error: KubeError) -> Failure {
         match error {
             KubeError::UnknownJob(_)

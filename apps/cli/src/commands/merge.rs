@@ -37,7 +37,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     results::check_stuck_jobs(&specification, &samples)
 }
 
-/// Combines the replications in all parts. Each replication occurs once in the result.
+/// Combines the replications from all parts so that each one appears exactly once in the result.
 ///
 /// # Errors
 /// Returns an error if the parts belong to different experiments, or if two parts disagree about a

@@ -54,7 +54,7 @@ fn strategy(selection: &Selection) -> Value {
     })
 }
 
-/// Finds the numbers of axes and the topologies that a strategy supports, by trying them all.
+/// Finds the numbers of axes and the topologies that a strategy supports by trying them all.
 fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let grid = |axes: usize, wrap: bool| {
         Grid::new(&vec![8; axes], &vec![wrap; axes]).expect("a small grid")
@@ -127,7 +127,7 @@ fn options(specs: &[OptionSpec]) -> Vec<Value> {
     specs.iter().map(option).collect()
 }
 
-/// Prints entries. Tables show only the given columns.
+/// Prints registry entries. Tables show only the given columns.
 fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Failure> {
     match args.output.format() {
         Format::Json => output::json(&Value::Array(entries.to_vec())),

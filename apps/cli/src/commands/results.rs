@@ -24,7 +24,7 @@ struct Results<'a> {
     rows: Vec<PointResult<'a>>,
 }
 
-/// Prints results. A table shows all metrics in `named`, the user's list of metrics.
+/// Prints results. In a table, shows all metrics in `named`, the list that the user specified.
 pub(crate) fn print(
     format: Format,
     named: Option<&str>,

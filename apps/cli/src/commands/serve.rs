@@ -60,10 +60,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     served.map_err(|error| Failure::of(&error, error.is_usage()))
 }
 
-/// Returns the machine for a new service if the user does not specify any.
+/// Returns the machine that a new service uses if the user specifies none.
 ///
 /// Names are parsed here so that an error message can underline the invalid part. The service
-/// parses them again, as it does the names in its records.
+/// parses them again, as it does with the names stored in its records.
 fn default_machine(args: &ServeArgs, scheduler: Option<String>) -> Result<MachineSpec, Failure> {
     let strategy: Selection = input::name("--strategy", args.strategy.as_deref().unwrap_or("tff"))?;
     let shape_rule = args.shape_rule.as_deref().unwrap_or("compact");

@@ -1,6 +1,6 @@
 //! `pavior simulate`: compares strategies and schedulers.
 //!
-//! The options are converted to a specification, which is run like an experiment.
+//! Converts the options to a specification, and runs it like an experiment.
 
 use pavior::experiments::{
     Environment, NoStore, Policy, Recording, Setting, Shard, Specification, SweepError,

@@ -49,7 +49,7 @@ fn check(config: &Config) -> Result<(), Failure> {
     Err(Failure::Other(format!("{} missing", output::count(found.faults.len() as u64, "setting"))))
 }
 
-/// Uninstalls, and prints the changes made and the remaining manual steps.
+/// Uninstalls Pavior from Slurm, and prints the changes made and any remaining manual steps.
 fn uninstall(config: &Config) -> Result<(), Failure> {
     let removal = pavior_slurm::uninstall(config)?;
     let done = output::labeled("done", &removal.done);
@@ -64,7 +64,7 @@ fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
 }
 
 impl From<SlurmError> for Failure {
-    /// Converts an error. An invalid configuration, a conflict or an unknown job is a usage error.
+    /// Converts a Slurm error. Bad configurations, conflicts and unknown jobs are usage errors.
     fn from(error: SlurmError) -> Failure {
         match error {
             SlurmError::Config(_) | SlurmError::Conflict(_) | SlurmError::UnknownJob(_) => {

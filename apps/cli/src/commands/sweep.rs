@@ -1,8 +1,8 @@
 //! `pavior sweep`: lists the replications that an experiment still needs, and runs selected ones,
 //! for workflow engines that distribute the work themselves.
 //!
-//! Invariant: the list depends only on the known replications, so neither the engine nor a lost
-//! worker can change the results.
+//! Invariant: the list depends only on the known replications, so neither the workflow engine nor a
+//! lost worker can affect the results.
 
 use std::collections::HashSet;
 use std::io;

@@ -257,7 +257,7 @@ impl UnblockReport {
         self.print_places(value, sentence, (&["place"], rows))
     }
 
-    /// Prints an answer that contains no moves. In CSV, it has one row per location.
+    /// Prints an answer that contains no moves. In CSV, prints one row per location.
     fn print_places(
         &self,
         json: Value,

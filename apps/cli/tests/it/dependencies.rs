@@ -14,7 +14,7 @@ fn folder(log: &str) -> Folder {
     folder
 }
 
-/// Replays a log, which must succeed, and returns the messages.
+/// Replays a log, checks that the command succeeds, and returns its messages.
 fn simulate(log: &str, more: &str) -> String {
     let plain = "--machine mesh:4x4 --strategy tff --scheduler fcfs --no-timing";
     let output = pavior(&words(&format!("simulate --trace {log} {plain} {more}")), "");

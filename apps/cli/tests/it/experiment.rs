@@ -17,7 +17,7 @@ const SWEEP: &str = "machine = 'mesh:16x16'\nstrategy = ['ff', 'tff', 'bl']\nloa
 const SMALL: &str = "machine = 'mesh:8x8'\nstrategy = ['ff', 'tff']\nload = [1, 2, 3]\njobs = 60\n\
     replications = 4\n[[figure]]\nname = 'f'\ny = 'utilization'\n";
 
-/// Writes an experiment. Returns the command that runs it, without the name of the output.
+/// Writes an experiment, and returns the command that runs it, without the output name.
 fn experiment(folder: &Folder, text: &str) -> String {
     format!("experiment {} --out", folder.write("sweep.toml", text))
 }
@@ -236,7 +236,7 @@ fn log_paths_are_relative_to_the_experiment_file() {
     assert_eq!(rows[0]["metrics"].get("latency"), Some(&serde_json::Value::Null));
     let resumed = format!("{run} --resume");
     good(&words(&resumed));
-    // A different log makes it a different experiment.
+    // Changing the log makes it a different experiment.
     folder.write("log.swf", log.replace(" 60 ", " 61 "));
     refused_for(&words(&resumed), "another experiment");
 }

@@ -52,7 +52,7 @@ fn jobs_and_placements_have_the_log_s_own_times() {
     assert_eq!(metrics["rejected"]["mean"], 1.0);
     assert_eq!(metrics["makespan"]["mean"], 1090.0);
     assert_eq!(metrics["turnaround"]["mean"], (60.0 + 80.0 + 80.0) / 3.0);
-    // 4 of 16 nodes are busy for 60 s, and all 16 for 30 s, from 1000 to 1090.
+    // Between 1000 and 1090, 4 of 16 nodes are busy for 60 s, and all 16 for 30 s.
     assert_eq!(metrics["utilization"]["mean"], (4.0 * 60.0 + 16.0 * 30.0) / (16.0 * 90.0));
     assert_eq!(results["results"][0]["load"], Value::Null);
 }
@@ -133,8 +133,8 @@ fn jobs_that_never_start_are_reported_and_a_log_runs_once() {
     assert!(stuck.status.success());
     // Job 12 needs all 16 nodes, and job 13 waits behind it.
     assert!(stderr(&stuck).contains("2 jobs never started"), "{}", stderr(&stuck));
-    // With a second result, jobs that never start are an error, because the averages cover
-    // different jobs.
+    // With more than one result, jobs that never start are an error, because the averages would
+    // cover different sets of jobs.
     let both = run(&format!("--failures {list} --scheduler fcfs,scan-all"));
     assert_eq!(both.status.code(), Some(1));
     assert!(stdout(&both).contains("scan-all") && stderr(&both).contains("compared"));

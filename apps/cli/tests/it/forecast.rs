@@ -1,4 +1,4 @@
-//! Tests `pavior forecast` for a state and a queue.
+//! Tests `pavior forecast` for a given machine state and queue.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::{Folder, good_input, refused_input_for, words};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// A state in which half of the machine is free. The other half becomes free at 5400.
+/// A state in which half of the machine is free and the other half becomes free at time 5400.
 const BUSY: &str = r#"{"job":"a","parts":[{"base":[0,0],"sides":[8,4]}],"start":-1800,"end":5400}"#;
 
 fn forecast(queue: &str, more: &str) -> Value {
@@ -59,7 +59,7 @@ fn forecasts_depend_on_the_options() {
     assert_eq!(plans(&forecast(endless, "")), [Some(0.0), None]);
 }
 
-/// Checks that forecasts from past jobs (in the `pavior advise` log) do not depend on threads.
+/// Checks that forecasts from past jobs (the `pavior advise` log) do not depend on thread count.
 #[test]
 fn intervals_from_past_jobs_do_not_depend_on_threads() {
     let of = |threads: u8| {
@@ -91,8 +91,8 @@ fn tables_and_csv_contain_the_json_values() {
     assert!(table.contains("2        9     2.0"), "{table}");
 }
 
-/// Checks that a job that needs an unavailable node has no start: all 3x3 boxes contain [1, 1].
-/// Under `fcfs`, the next job has no start either, but for a different reason.
+/// Checks that a job that needs an unavailable node has no start time: every 3x3 box contains [1,
+/// 1]. Under `fcfs`, the next job has none either, but for a different reason.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let folder = Folder::new();

@@ -17,8 +17,8 @@ fn start(line: &str) -> Child {
     crate::start(&words(&format!("{line} --threads 1")))
 }
 
-/// Kills a run (SIGKILL, without cleanup) as soon as a file has reached a minimum length. Returns
-/// true if the run had not yet ended.
+/// Kills a run with SIGKILL, so that it cannot clean up, once a file reaches a given length.
+/// Returns true if the run was still in progress.
 fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     let there = || std::fs::metadata(file).is_ok_and(|file| file.len() >= bytes);
     while !there() {
@@ -32,7 +32,7 @@ fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     !run.wait().unwrap().success()
 }
 
-/// Stores fake replications, all with the same values, to avoid a paper's long runs.
+/// Stores fake replications with identical values, so that a paper's long runs can be skipped.
 fn keep_made_up(paper: &str, directory: &Path) {
     let journal = directory.join("journal");
     let run = start(&format!("reproduce {paper} --quick --out {}", directory.display()));
@@ -62,8 +62,8 @@ fn keep_made_up(paper: &str, directory: &Path) {
     std::fs::write(journal, lines).unwrap();
 }
 
-/// Returns every file of a quick run by its name. The contents of files with measured times are
-/// omitted.
+/// Returns all files of a quick run, keyed by name. Omits the contents of files that contain
+/// measured times.
 fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
     let mut timed: Vec<String> =
         ["timings.csv", "run.json", "report.html"].map(String::from).to_vec();

@@ -1,4 +1,4 @@
-//! Tests of the command line that run the program.
+//! Command-line tests that run the program.
 
 #![allow(clippy::disallowed_methods, reason = "tests choose their own paths")]
 
@@ -75,7 +75,7 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Returns the JSON in each line of a file.
+    /// Returns the JSON value on each line of a file.
     fn json_lines(&self, name: &str) -> Vec<Value> {
         self.read(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -108,7 +108,7 @@ fn pavior(arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that fails before it reads its input closes the pipe. This is not an error here.
+    // A command that fails before reading its input closes the pipe, which is not an error here.
     let _ = child.stdin.take().unwrap().write_all(input.as_ref());
     child.wait_with_output().unwrap()
 }
@@ -128,7 +128,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Runs `pavior`, which must succeed. Returns its standard output.
+/// Runs `pavior`, checks that it succeeds, and returns its standard output.
 fn good(arguments: &[&str]) -> String {
     good_input(arguments, "")
 }
@@ -145,8 +145,8 @@ fn json(arguments: &[&str], input: &str) -> Value {
     serde_json::from_str(&good_input(arguments, input)).unwrap()
 }
 
-/// Runs `pavior`, which must end with status 2, print no results, and not panic. Returns its error
-/// message.
+/// Runs `pavior`, and checks that it exits with status 2, prints no results, and does not panic.
+/// Returns its error message.
 fn refused(arguments: &[&str]) -> String {
     refused_input(arguments, "")
 }
@@ -161,7 +161,7 @@ fn refused_input(arguments: &[&str], input: &str) -> String {
     message
 }
 
-/// Runs `pavior`, which must reject its arguments with a message that contains `words`.
+/// Runs `pavior`, and checks that it rejects its arguments with a message containing `words`.
 fn refused_for(arguments: &[&str], words: &str) {
     refused_input_for(arguments, "", words);
 }

@@ -1,5 +1,5 @@
-//! Tests every parser with mutated inputs. No parser panics or hangs, and every line of a protocol
-//! gets an answer.
+//! Tests every parser with mutated inputs. No parser may panic or hang, and every line of a
+//! protocol must be answered.
 //!
 //! The corpus is `fuzz/corpus`; any files added there are used automatically. By default, each run
 //! applies the same mutations for two seconds. `cargo xtask fuzz MINUTES` runs longer, with a
@@ -14,7 +14,7 @@ use pavior::text::excerpt;
 use pavior::workload::traces::{Format, ReadOptions};
 use pavior::workload::{TimeUnit, read_failures};
 
-/// A linear congruential generator, so that a seed reproduces a test run.
+/// A linear congruential generator, whose seed makes a test run reproducible.
 struct Draw(u64);
 
 impl Draw {

@@ -46,7 +46,7 @@ fn figures_can_be_redrawn_from_the_tables() {
     }
 }
 
-/// Returns results of nine strategies, one of which has options with `=`, under two schedulers.
+/// Returns results for nine strategies, one of which has options with `=`, under two schedulers.
 fn crowd() -> String {
     let mut table = String::from("strategy,scheduler,load,busy,metric,mean,ci95\n");
     for strategy in ["ff", "bf", "wf", "bl", "tff", "tbl", "gabl", "mbs", "ff:turn=all"] {

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{Folder, good, refused_for, words};
 
-/// Runs a log. For each job that started, returns its number, its start, and the first node of its
-/// first part.
+/// Replays a log. For each job that started, returns its number, its start time, and the first node
+/// of its first part.
 fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64; 3]> {
     let folder = Folder::new();
     let (log, placed) = (folder.write("log.sim", log), folder.path("placements.jsonl"));
@@ -21,9 +21,9 @@ fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64
     starts
 }
 
-/// A log for a row of six nodes. Three jobs hold nodes 0 and 1 until 4, nodes 2 and 3 until 1, and
-/// nodes 4 and 5 until 9. The next job needs three adjacent nodes, and the last one, which may be
-/// backfilled, needs one node for 20.
+/// A log for a row of six nodes. Three jobs hold nodes 0 and 1 until time 4, nodes 2 and 3 until
+/// time 1, and nodes 4 and 5 until time 9. The next job needs three adjacent nodes, and the last
+/// one, which may be backfilled, needs one node for 20 time units.
 const TRAP: &str = "\
 # arrival processors run
 0 2 4
@@ -89,7 +89,7 @@ const LOG: &str = "\
 13 1025 -1 7.5 3 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
 ";
 
-/// Replays a log with one strategy and writes a file. Returns the metrics.
+/// Replays a log with one strategy, writing an output file. Returns the metrics.
 fn simulate(log: &str, option: &str, file: &str) -> Value {
     let run = format!("simulate --trace {log} --machine mesh:4x4 --no-timing --strategy tff");
     let mut results = crate::json(&words(&format!("{run} {option} {file}")), "");

@@ -1,4 +1,4 @@
-//! Tests `pavior serve` as users start it: on its Unix socket, with its options.
+//! Tests `pavior serve` the way users run it: with its options, over its Unix socket.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -19,7 +19,7 @@ impl Drop for Process {
     }
 }
 
-/// A service that runs in its own folder, and a connection to its socket.
+/// A service running in its own folder, with a connection to its socket.
 pub(crate) struct Service {
     process: Process,
     stream: BufReader<UnixStream>,
@@ -48,7 +48,7 @@ impl Service {
         Service { process, stream, address, used: Instant::now(), folder }
     }
 
-    /// Sends a request. Returns the status and body of the answer.
+    /// Sends a request. Returns the status and body of the response.
     pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> (u16, Value) {
         // The service closes connections that have been idle for 10 s.
         if self.used.elapsed() > Duration::from_secs(4) {
@@ -79,7 +79,7 @@ impl Service {
         (status, serde_json::from_slice(&bytes).unwrap())
     }
 
-    /// Sends a signal, given by name. The process must exit successfully within 40 s.
+    /// Sends the named signal, and checks that the process exits successfully within 40 s.
     fn end(&mut self, signal: &str) {
         let began = Instant::now();
         let pid = self.process.0.id().to_string();
@@ -108,7 +108,7 @@ fn the_default_socket_is_in_the_data_folder() {
     assert_eq!((status, &lease["parts"]), (201, &json!([{"base":[0,0],"sides":[2,3]}])));
     let (_, machine) = service.send("GET", "/v1/machine", "");
     assert_eq!((&machine["machine"], &machine["strategy"]), (&json!("mesh:16x16"), &json!("tff")));
-    // A connection from the same user has the rights of the operator.
+    // A connection from the same user has operator rights.
     assert_eq!(service.send("POST", "/v1/nodes/drain", r#"{"node":[9,9]}"#).0, 200);
     service.end("TERM");
 }

@@ -126,7 +126,7 @@ pub(crate) fn run_until(mut command: Command, deadline: Instant) -> Result<Outco
     Ok(Outcome { code: status.code(), message })
 }
 
-/// Describes what is wrong with an outcome, or returns `None` if nothing is.
+/// Describes the fault in an outcome, or returns `None` if there is no fault.
 pub(crate) fn fault(outcome: &Outcome) -> Option<String> {
     let Outcome { code, message } = outcome;
     let raw = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{fffe}".contains(c);
@@ -144,7 +144,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns n if only every n-th attempt is run.
+/// Returns the interval n between attempts: only every n-th attempt is run.
 fn step() -> usize {
     pavior_trials::size(41, 11, 1)
 }
@@ -177,8 +177,8 @@ fn hostile_option_values_do_not_panic() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Returns a command's arguments with an option added or changed. If the command has the option's
-/// short form, the last value takes effect or is rejected.
+/// Returns a command's arguments with the option's value replaced, or with the option appended if
+/// absent. If the command has the short form, the last value takes effect or is rejected.
 pub(crate) fn with_option<'a>(command: &'a str, option: &'a str, value: &'a str) -> Vec<&'a str> {
     let mut arguments = words(command);
     match arguments.iter().position(|given| *given == option) {

@@ -9,7 +9,7 @@ const BUSY: &str = r#"{"job":7,"parts":[{"base":[2,0],"sides":[2,2]}],"end":12.5
 {"job":"a","parts":[{"base":[5,0],"sides":[1,1]}],"end":3}
 "#;
 
-/// Returns the text of an answer about a 6x2 mesh whose state comes from standard input.
+/// Returns the text printed for a 6x2 mesh whose state is read from standard input.
 fn print(more: &str) -> String {
     good_input(&words(&format!("unblock --machine mesh:6x2 --busy - {more}")), BUSY)
 }
@@ -96,7 +96,7 @@ fn plans_respect_the_freedom_of_the_request() {
         (asked["cost"].clone(), asked["jobs"].clone())
     };
     assert_eq!(turned("box"), (Value::Null, Value::Null));
-    // The request is turned, but the job that moves is not.
+    // The request is rotated, but the job that moves is not.
     assert_eq!(turned("turned"), (json!(4), json!([7])));
 }
 

@@ -16,7 +16,7 @@ fn script(name: &str, arguments: &[&str]) -> Output {
     Command::new("python3").arg(path).args(arguments).output().unwrap()
 }
 
-/// Returns true if Python is missing, and records that the test was skipped.
+/// Returns true, and records that the test was skipped, if Python is missing.
 fn lacks_python(what: &str) -> bool {
     let is_there = Command::new("python3").arg("--version").output().is_ok();
     if !is_there {
@@ -37,7 +37,7 @@ fn checked(folder: &Path) -> Output {
     script("bounds.py", &[&folder.to_string_lossy()])
 }
 
-/// Checks a changed certificate, then restores it. Returns the checker's exit status and output.
+/// Runs the checker on an altered certificate, then restores it. Returns exit status and output.
 fn planted(folder: &Path, change: impl FnOnce(&mut Value)) -> (Option<i32>, String) {
     let path = folder.join("bounds.json");
     let whole = std::fs::read_to_string(&path).unwrap();

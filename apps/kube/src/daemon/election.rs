@@ -26,7 +26,7 @@ const LEASE_DURATION: Duration = Duration::from_secs(15);
 const RENEW_INTERVAL: Duration = Duration::from_secs(5);
 /// The time between attempts to acquire or renew the Lease.
 const TURN_INTERVAL: Duration = Duration::from_secs(2);
-/// The time before the next attempt after a failure.
+/// The delay before the next attempt after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The Lease as a replica last read it.
@@ -45,8 +45,8 @@ struct Candidate {
     identity: String,
     /// The Lease, or `None` until it has been read.
     observation: Option<Observation>,
-    /// A time just before the last successful renewal was sent, so that this replica's Lease
-    /// expires before another one takes it over.
+    /// A time just before the last successful renewal was sent, which ensures that this replica's
+    /// Lease expires before another replica takes it over.
     renewed_at: Option<Instant>,
 }
 
@@ -117,7 +117,7 @@ impl Candidate {
         lease
     }
 
-    /// Reads the Lease unless this replica holds it, and acquires or renews it when due.
+    /// Reads the Lease unless this replica holds it, and acquires or renews the Lease when due.
     async fn try_acquire_or_renew(&mut self, writer: &Writer) -> Result<(), WriteError> {
         if !self.is_holder() {
             let lease = writer.lease().await?;
@@ -134,7 +134,7 @@ impl Candidate {
                 Ok(())
             }
             Err(WriteError::Conflict) => {
-                // Another replica was faster, which is to be expected.
+                // Another replica acquired the Lease first, which is expected.
                 let lease = writer.lease().await?;
                 self.observe(lease, Instant::now());
                 Ok(())
@@ -154,7 +154,7 @@ impl Candidate {
         }
     }
 
-    /// Runs election turns in a loop, and reports whether this replica is active.
+    /// Takes election turns in a loop, and reports whether this replica is active.
     async fn run(&mut self, writer: &Writer, sender: &watch::Sender<bool>, health: &Health) {
         loop {
             let turn = self.take_turn(writer).await;
@@ -175,7 +175,7 @@ impl Candidate {
         sender.send_if_modified(|old| std::mem::replace(old, is_leader) != is_leader);
     }
 
-    /// Releases the Lease if this replica is active. If this fails, the Lease expires.
+    /// Releases the Lease if this replica is active. If releasing it fails, the Lease expires.
     async fn release(&self, writer: &Writer) {
         let is_leader = self.is_leader(Instant::now());
         let Some(mut lease) = self.lease().cloned().filter(|_| is_leader) else { return };
@@ -281,7 +281,7 @@ mod tests {
         assert!(candidate.is_due(start + LEASE_DURATION));
     }
 
-    /// Stores the Lease as the API server does.
+    /// Emulates how the API server stores the Lease.
     fn store(stored: &mut Option<Value>, request: &Request) -> Reply {
         let version = |lease: &Value| lease["metadata"]["resourceVersion"].clone();
         let old = stored.as_ref().map_or(Value::Null, version);

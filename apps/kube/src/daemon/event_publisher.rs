@@ -15,7 +15,7 @@ use crate::write::{WriteError, Writer};
 /// The minimum time between two events on the same Job, and between a rejected event and the next
 /// event in the same namespace.
 const EVENT_INTERVAL: Duration = Duration::from_secs(30);
-/// The maximum number of events in a reconciliation.
+/// The maximum number of events per reconciliation.
 const MAX_EVENTS: usize = 16;
 
 /// A Job's latest event.

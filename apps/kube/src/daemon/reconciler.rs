@@ -30,7 +30,7 @@ use crate::write::{WriteError, Writer};
 const WRITE_TIME: Duration = Duration::from_secs(10);
 const MAX_CONCURRENT_WRITES: usize = 32;
 
-/// The kind and object of an action, which identify repeated actions.
+/// The kind and object of an action, used to recognize repeated actions.
 #[derive(PartialEq, Eq, Hash)]
 struct ActionKey {
     kind: Discriminant<Action>,
@@ -93,7 +93,7 @@ impl Reconciler {
         self.reporter.metrics.active.set(is_leader.into());
     }
 
-    /// Records which kinds of objects cannot be read, with the reasons.
+    /// Records which kinds of objects cannot be read, and why.
     pub(super) fn note_unreadable(&mut self, kinds: &BTreeMap<String, String>) {
         self.reporter.is_outage = kinds.contains_key(&*Placement::plural(&()));
         self.reporter.metrics.unreadable_kinds.set(kinds.len() as i64);
@@ -151,7 +151,7 @@ impl Reconciler {
         Ok(())
     }
 
-    /// Removes machines that no longer exist, and actions that are no longer recent.
+    /// Forgets machines that no longer exist and actions that are no longer recent.
     fn forget(&mut self, world: &World) {
         let is_deleted = |name: &String| !world.machines.contains_key(name);
         for name in self.memory.keys().filter(|name| is_deleted(name)) {

@@ -13,9 +13,9 @@ use crate::write::{WriteError, Writer};
 
 /// This replica's latest write to a machine's status.
 enum LastWrite {
-    /// A status that was written. Earlier versions of the machine do not contain it.
+    /// A status that was written, and the first version of the machine that contains it.
     Written { status: MachineStatus, version: u64 },
-    /// A rejection by the API server at this time.
+    /// The API server rejected a write at this time.
     Rejected(Instant),
 }
 
@@ -45,7 +45,7 @@ impl StatusWriter {
             Some(LastWrite::Rejected(at)) if at.elapsed() < REPEAT_DELAY => {
                 return REPEAT_DELAY.saturating_sub(at.elapsed());
             }
-            // The watch does not show the write yet.
+            // The watch has not delivered the write yet.
             Some(LastWrite::Written { status, version }) if machine.version_number() < *version => {
                 Some(status)
             }

@@ -1,4 +1,4 @@
-//! An API server for tests, which answers requests as a test specifies.
+//! A test API server that answers requests as each test specifies.
 
 use std::sync::{Arc, Mutex};
 

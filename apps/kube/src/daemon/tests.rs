@@ -1,4 +1,4 @@
-//! Tests for reconciliations against a stub of the API server.
+//! Tests of reconciliation against a stub API server.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::objects::{Job, Machine, Object as _};
 use crate::page::Page;
 use crate::read::ClusterWatch;
 
-/// An active replica and the API server to which it writes.
+/// An active replica and the API server that it writes to.
 struct Replica {
     server: StubServer,
     reconciler: Reconciler,
@@ -58,7 +58,7 @@ impl Replica {
     }
 }
 
-/// Returns a machine of two nodes that do not exist.
+/// Returns a machine with two nodes that do not exist in the cluster.
 fn machine(name: &str, uid: &str, version: u32, more: &Value) -> Machine {
     let mut machine = json!({
         "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine",
@@ -71,7 +71,7 @@ fn machine(name: &str, uid: &str, version: u32, more: &Value) -> Machine {
     serde_json::from_value(machine).unwrap()
 }
 
-/// Accepts every write. A new status gets version 10.
+/// Accepts every write, assigning version 10 to new statuses.
 fn accept(request: &Request) -> Reply {
     let is_status = request.path.contains("/machines/");
     let machine = || json!(machine("m", "a", 10, &json!({})));
@@ -88,7 +88,7 @@ async fn a_status_that_another_replica_wrote_is_corrected() {
     replica.reconcile().await;
     assert_eq!(replica.writes("status"), 1);
     assert_eq!(replica.server.requests("status")[0].body["status"]["busy"], 0);
-    // The watch does not show this write yet.
+    // The watch has not delivered this write yet.
     replica.reconcile().await;
     assert_eq!(replica.writes("status"), 1);
     replica.add_machine("a", 11, &json!({ "status": { "missing": 2, "busy": 8 } }));
@@ -111,7 +111,7 @@ async fn a_rejected_status_is_reported_and_retried_later() {
     let reject = |_: &Request| Reply::error(403, "cannot patch resource \"machines/status\"");
     let mut replica = Replica::start(reject).await;
     replica.add_machine("a", 1, &json!({}));
-    // During an outage, the write is repeated soon and not reported.
+    // During an outage, the write is retried soon, and the rejection is not reported.
     replica.reconciler.note_unreadable(&[("placements".into(), "x".into())].into());
     replica.reconcile().await;
     assert_eq!(replica.reconciler.pause(), Duration::from_secs(2));
@@ -156,7 +156,7 @@ async fn a_reconciliation_publishes_few_events_and_none_twice() {
         let pause = replica.reconciler.pause();
         assert_eq!(pause <= Duration::from_secs(2), events < 40, "{pause:?}");
     }
-    // A reason that changes too early is published once the interval has passed.
+    // A reason that changes too soon is published once the interval has passed.
     let machines = ["m", "other"].map(|name| (name.into(), machine(name, name, 1, &json!({}))));
     replica.cluster.world.machines.extend(machines);
     replica.reconcile().await;

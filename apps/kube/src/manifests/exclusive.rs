@@ -50,8 +50,8 @@ impl PodResources {
     }
 }
 
-/// Returns a warning to confirm before installing with a resource that other pods may use. It lists
-/// existing pods whose replacements the API server would reject.
+/// Returns a warning that users must confirm before installing with a resource that other pods may
+/// use. The warning lists existing pods whose replacements the API server would reject.
 ///
 /// # Errors
 /// Returns an error if the resource name is not valid.

@@ -19,15 +19,15 @@ use crate::plan::RESOURCE;
 /// Options that select the objects to install.
 #[derive(Clone, Debug, Default)]
 pub struct Manifests {
-    /// True to omit the policy that adds the gate and the resource to Jobs. API servers before
-    /// Kubernetes 1.36 do not support this policy.
+    /// True if the policy that adds the gate and the resource to Jobs is omitted. API servers
+    /// before Kubernetes 1.36 do not support this policy.
     pub no_mutation: bool,
-    /// The program's container image. Adds a Deployment with two replicas of the daemon.
+    /// The program's container image. If set, a Deployment with two daemon replicas is added.
     pub image: Option<String>,
     /// A resource that nodes already have, such as `google.com/tpu`, used instead of the resource
     /// that the daemon adds. Jobs then request it themselves.
     pub resource: Option<String>,
-    /// True to add the objects that Kueue needs.
+    /// True if the objects that Kueue needs are added.
     pub kueue: bool,
 }
 

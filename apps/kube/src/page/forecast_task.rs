@@ -57,7 +57,7 @@ impl ForecastTask {
         })
     }
 
-    /// Starts a plan's forecast if the plan requests one.
+    /// Starts computing the forecast that a plan requests, if any.
     pub(super) fn update(&mut self, plan: &mut Plan) {
         let holdings = plan.picture.as_ref().map_or(&[][..], |picture| &picture.held);
         self.load = Load::of(&plan.waiting, holdings);

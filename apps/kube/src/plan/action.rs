@@ -1,5 +1,5 @@
-//! Changes to the cluster. Each contains a uid and, if the contents matter, a version. The API
-//! server rejects a change if the object no longer matches.
+//! Changes to the cluster. Each change identifies an object by its uid and, if the contents matter,
+//! its version. The API server rejects a change if the object no longer matches.
 
 use serde_json::Value;
 

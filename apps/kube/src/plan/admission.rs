@@ -19,9 +19,9 @@ use crate::world::{Index, quota};
 /// The default value of `quotaSeconds`.
 const DEFAULT_QUOTA_S: u64 = 300;
 
-/// The maximum retry delay for a Job that cannot be placed. Kueue 0.17 keeps the quota until then.
-/// Other retries have no delay: Kueue releases the quota immediately, and the Job queues behind
-/// others that have the same priority.
+/// The maximum retry delay for a Job that cannot be placed. Kueue 0.17 keeps the Job's quota during
+/// this delay. Other retries have no delay: Kueue releases the quota immediately, and the Job
+/// queues behind others that have the same priority.
 const MAX_RETRY_DELAY_S: u64 = 60;
 
 /// Returns the updates for our checks.

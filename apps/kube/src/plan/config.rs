@@ -25,7 +25,7 @@ const MAX_PATIENCE_S: u64 = 86_400;
 /// The validated description of a machine, with shapes in nodes rather than chips.
 #[derive(Clone, Debug)]
 pub(crate) struct MachineConfig {
-    /// The grid of nodes, which is the chip grid divided by the chips in a node.
+    /// The grid of nodes: the chip grid divided by the number of chips per node on each axis.
     pub(crate) grid: Grid,
     /// The number of chips in a node along each axis.
     host: Sides,

@@ -13,7 +13,7 @@ pub(super) struct Layout<'a> {
     pub(super) map: NodeMap<'a>,
 }
 
-/// A machine and the cluster at the time of a plan.
+/// A machine and the state of the cluster at the time of a plan.
 #[derive(Clone, Copy)]
 pub(super) struct PlanContext<'a> {
     pub(super) layout: &'a Layout<'a>,

@@ -14,16 +14,16 @@ pub(crate) enum Audience {
 /// The parts of a plan to compute in addition to its actions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
-    /// The number of Jobs at the head of the queue that are explained.
+    /// The number of Jobs at the head of the queue to explain.
     pub(crate) explained: usize,
     /// The maximum number of Jobs that an explanation may propose to move.
     pub(crate) moves: usize,
-    /// True to compute when each Job starts according to the time limits.
+    /// True if each Job's start time is to be computed from the time limits.
     pub(crate) starts: bool,
     pub(crate) audience: Audience,
-    /// True to list allocations with their names and boxes, for the page.
+    /// True if allocations are to be listed with their names and boxes, for the page.
     pub(crate) picture: bool,
-    /// True to prepare a forecast for the waiting Jobs.
+    /// True if a forecast for the waiting Jobs is to be prepared.
     pub(crate) forecast: bool,
 }
 

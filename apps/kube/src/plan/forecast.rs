@@ -35,7 +35,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Adds completed groups whose start is known. Runs in O(n) time for n Jobs.
+    /// Adds completed groups whose start times are known. Runs in O(n) time for n Jobs.
     pub(super) fn learn(&mut self, layout: &Layout<'_>, index: &Index<'_>) {
         let world = index.world;
         self.uids.retain(|uid| world.jobs.contains_key(uid));
@@ -133,7 +133,7 @@ impl Question {
             now: seconds(state.now),
             past: (!past.runs.is_empty()).then(|| past.jobs()),
             kinds: running.chain(queued).collect(),
-            // A Job without a limit runs for as long as the scheduler assumes.
+            // For a Job without a limit, use the run time that the scheduler assumes.
             endless: seconds(NO_LIMIT_S),
             jobs: waiting().map(|candidate| candidate.id).collect(),
         };
@@ -143,7 +143,7 @@ impl Question {
         Ok(Question { grid: config.grid, starts, numbers: numbers.collect() })
     }
 
-    /// Computes the forecast, which takes some time (see [`StartQuestion::answer`]).
+    /// Computes the forecast, which may take a while (see [`StartQuestion::answer`]).
     ///
     /// # Errors
     /// Returns an error if the scheduler or strategy fails.

@@ -1,4 +1,4 @@
-//! Holders of nodes, which are placed Jobs and the controllers of other pods.
+//! Holders of nodes: placed Jobs and the controllers of other pods.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -8,10 +8,10 @@ use super::forecast::History;
 use crate::objects::{Object, SlotCount, Uid};
 use crate::world::World;
 
-/// The number of seconds for which a Job avoids a node where the scheduler refused its pod.
+/// The time, in seconds, for which a Job avoids a node where the scheduler refused its pod.
 const AVOIDANCE_S: i64 = 600;
 
-/// The number of seconds before a placement that the API server rejected is proposed again.
+/// The delay, in seconds, before a placement that the API server rejected is proposed again.
 const REPROPOSAL_DELAY_S: i64 = 60;
 
 /// State that is kept between plans. Losing this state is harmless: timeouts start over, and
@@ -20,9 +20,9 @@ const REPROPOSAL_DELAY_S: i64 = 60;
 pub(crate) struct Memory {
     /// The time at which the scheduler first refused each open pod.
     pub(super) refused_since: HashMap<Uid, i64>,
-    /// The nodes that each Job avoids, with the times until which it avoids them.
+    /// The nodes that each Job avoids, each with the time at which the avoidance ends.
     pub(super) avoided: HashMap<Uid, HashMap<String, i64>>,
-    /// Jobs whose placements the API server rejected, with the reason and when to try again.
+    /// Jobs whose placements the API server rejected, each with the reason and the retry time.
     rejected: HashMap<Uid, (String, i64)>,
     /// The time of the latest placement in each namespace.
     pub(super) placed_at: HashMap<String, i64>,
@@ -59,7 +59,7 @@ impl Memory {
             || !self.rejected.is_empty()
     }
 
-    /// Adds new placements, and removes deleted objects and expired times.
+    /// Records new placements, and removes deleted objects and expired entries.
     pub(super) fn update(&mut self, world: &World, now: i64) {
         let waits = |pod: &Uid| world.pods.get(pod).is_some_and(|pod| pod.node().is_none());
         self.refused_since.retain(|pod, _| waits(pod));

@@ -50,7 +50,7 @@ const SLOT_BUDGET: u64 = 1 << 20;
 /// The maximum number of unusable nodes that a status lists.
 const MAX_UNUSABLE: usize = 16;
 
-/// The actions planned for a machine, and the machine's state after them.
+/// The actions planned for a machine, and the machine's resulting state.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) config: MachineConfig,
@@ -77,7 +77,7 @@ pub(crate) struct Picture {
     pub(crate) failed: Vec<NodeId>,
 }
 
-/// Plans for a machine. `now` is in seconds since 1970.
+/// Creates a plan for a machine. `now` is in seconds since 1970.
 ///
 /// # Errors
 /// Returns a sentence with the reason if the machine's description is invalid.
@@ -171,7 +171,7 @@ fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Optio
     })
 }
 
-/// Counts how many boxes of each listed shape fit at the same time.
+/// Counts how many boxes of each listed shape fit at once.
 fn count_slots(config: &MachineConfig, memory: &mut Memory, free: &Occupancy) -> Vec<SlotCount> {
     let shapes = || config.slots.iter().map(|(text, _)| text);
     if let Some((before, slots)) = &memory.slots

@@ -6,7 +6,7 @@ use crate::objects::{CompactJson, GATE, Object as _, Pod};
 
 /// The member that contains the required part of a node affinity.
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
-/// The path of that member in a pod.
+/// The path of the required node affinity within a pod.
 const REQUIRED_PATH: &str =
     "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
 

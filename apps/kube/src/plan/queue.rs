@@ -91,7 +91,7 @@ pub(super) fn place<'a>(
     })
 }
 
-/// Explains why candidates are waiting, in queue order.
+/// Explains, in queue order, why candidates are waiting.
 fn explain(
     context: PlanContext<'_>,
     state: &mut MachineState<'_>,

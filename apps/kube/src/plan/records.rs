@@ -24,7 +24,7 @@ pub(super) struct Record<'a> {
     pub(super) group: Option<JobGroup<'a>>,
     /// The nodes by rank. Empty if any of them does not belong to the machine.
     pub(super) nodes: Vec<NodeId>,
-    /// The nodes that do belong to the machine, if some do not and `nodes` is therefore empty.
+    /// The nodes that belong to the machine, if `nodes` is empty because others do not.
     known_nodes: Vec<NodeId>,
     /// True if the placement is confirmed and kept, so its pods may be opened.
     pub(super) is_valid: bool,
@@ -78,14 +78,14 @@ pub(super) fn judge<'a>(
     records
 }
 
-/// The Job on each node, in confirmed placements and in older proposals.
+/// The Job that owns each node, in confirmed placements and in older proposals.
 struct NodeOwners<'a> {
     confirmed: HashMap<NodeId, &'a Uid>,
     proposed: HashMap<NodeId, &'a Uid>,
 }
 
 impl<'a> NodeOwners<'a> {
-    /// Returns the Jobs in confirmed placements, which are needed only if there is a proposal.
+    /// Returns the Jobs in confirmed placements, or no Jobs if there are no proposals.
     fn of(records: &[Record<'a>]) -> NodeOwners<'a> {
         let mut confirmed = HashMap::new();
         let has_proposal = records.iter().any(|record| !record.placement.is_confirmed());
@@ -104,7 +104,7 @@ impl<'a> NodeOwners<'a> {
         }
     }
 
-    /// Returns true if a proposal contains another Job's node.
+    /// Returns true if a proposal contains a node that belongs to another Job.
     fn conflict_with(&self, record: &Record<'_>) -> bool {
         let is_other = |job: &&Uid| **job != record.placement.spec.job_uid;
         record.nodes.iter().any(|node| {
@@ -149,7 +149,7 @@ fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     })
 }
 
-/// Returns the reason why a placement is no longer needed, or `None` if it still is.
+/// Returns the reason a placement is no longer needed, or `None` if it is still needed.
 fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let Some(group) = &record.group else {
         return Some("its Job no longer exists".to_string());

@@ -113,7 +113,7 @@ fn allows(term: &NodeSelectorTerm, node: &Node) -> bool {
     all.peek().is_some() && all.all(|holds| holds)
 }
 
-/// Returns true if a requirement holds for a label's value, which is `None` if there is no label.
+/// Returns true if a label's value (`None` if the label is missing) satisfies a requirement.
 fn holds(requirement: &NodeSelectorRequirement, value: Option<&str>) -> bool {
     let values = requirement.values.as_deref().unwrap_or_default();
     let is_listed = value.is_some_and(|value| values.iter().any(|one| one == value));

@@ -16,8 +16,8 @@ pub(crate) enum ShapeError {
 }
 
 impl ShapeError {
-    /// Describes the error in a sentence that does not quote the shape. The sentence calls it
-    /// `shape`, for example `its shape`.
+    /// Describes the error in a sentence that does not quote the shape but refers to it as `shape`,
+    /// for example `its shape`.
     pub(crate) fn words(&self, shape: &str) -> String {
         match self {
             ShapeError::Syntax => {

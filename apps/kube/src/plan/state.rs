@@ -141,7 +141,7 @@ impl<'a> MachineState<'a> {
         })
     }
 
-    /// Returns, for the page, the nodes of holders and of Jobs that are about to start.
+    /// Returns the nodes of holders and of Jobs that are about to start, for the page to show.
     pub(super) fn holdings(
         &self,
         starts: impl Iterator<Item = (JobId, Holder<'a>)>,

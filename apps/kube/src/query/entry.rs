@@ -59,7 +59,7 @@ impl JobState {
         }
     }
 
-    /// Returns the sort position of Jobs in this state in the list of all Jobs.
+    /// Returns the sort rank of Jobs in this state within the list of all Jobs.
     pub(super) fn rank(self) -> usize {
         match self {
             JobState::Runs | JobState::Placed => 0,

@@ -29,7 +29,7 @@ pub(super) async fn read_kueue(client: &Client, world: &mut World) -> Result<(),
     Ok(())
 }
 
-/// The Workloads in a world, by the uids of their Jobs.
+/// The Workloads in a world, keyed by the uids of their Jobs.
 pub(super) struct WorkloadMap<'a> {
     workloads: HashMap<Uid, &'a Workload>,
     fault: Option<&'a str>,

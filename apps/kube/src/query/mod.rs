@@ -1,4 +1,4 @@
-//! Queries about a cluster that is read once.
+//! Queries about a cluster, which is read only once.
 
 mod entry;
 mod kueue;
@@ -33,7 +33,7 @@ pub struct Cluster {
 /// The boxes of a shape that fit on the machines of a cluster.
 #[derive(Debug)]
 pub struct ClusterSlots {
-    /// The machines that can hold such a box.
+    /// The machines that can hold a box of this shape.
     pub machines: Vec<MachineSlots>,
     /// The reasons why the other machines cannot.
     pub faults: Vec<KubeError>,
@@ -160,7 +160,7 @@ impl Cluster {
         })
     }
 
-    /// Counts the boxes of a shape that fit on each machine at the same time.
+    /// Counts how many boxes of a shape fit on each machine at once.
     ///
     /// # Errors
     /// Returns an error if the text is not a shape or no machine can hold such a box.

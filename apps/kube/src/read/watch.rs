@@ -46,7 +46,7 @@ pub(crate) struct ClusterWatch {
     workloads: InitialList<Workload>,
     checks: InitialList<AdmissionCheck>,
     flavors: InitialList<ResourceFlavor>,
-    /// Kinds of objects that cannot be read, with the reasons.
+    /// Kinds of objects that cannot be read, each with the reason.
     faults: BTreeMap<String, String>,
     /// The client for watching Kueue objects, kept until a machine needs them because not every
     /// cluster has Kueue.
@@ -54,7 +54,7 @@ pub(crate) struct ClusterWatch {
 }
 
 impl ClusterWatch {
-    /// Starts the watches. If `has_page`, also reads the start times of completed Jobs.
+    /// Starts the watches. Also reads completed Jobs' start times if `has_page` is true.
     pub(crate) fn start(client: &Client, has_page: bool) -> (ClusterWatch, Receiver<Update>) {
         let (mut watch, sender, receiver) = ClusterWatch::start_common(client);
         if has_page {
@@ -226,8 +226,8 @@ fn name_of<K: Object>(object: &K) -> String {
     object.name().to_string()
 }
 
-/// Returns when to plan after an update that arrives now: half a second after the previous plan,
-/// but only after a short delay in which more updates can arrive.
+/// Returns the time for the next plan after an update that arrives now: half a second after the
+/// previous plan, but only after a short delay in which more updates can arrive.
 fn due(planned_at: Option<Instant>, now: Instant) -> Instant {
     planned_at.map_or(now, |at| at + PLAN_INTERVAL).max(now + GATHER_TIME)
 }

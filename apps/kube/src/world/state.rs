@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::kueue::Kueue;
 use crate::objects::{Job, Machine, Node, Placement, Pod, Uid};
 
-/// Objects read from the cluster. Each kind is complete.
+/// Objects read from the cluster. The set of objects of each kind is complete.
 #[derive(Debug, Default)]
 pub(crate) struct World {
     pub(crate) machines: BTreeMap<String, Machine>,

@@ -98,7 +98,7 @@ impl Chaos {
         })
     }
 
-    /// Schedules the end of a disturbance. Returns true.
+    /// Schedules the end of a disturbance. Always returns true.
     fn end_after(&mut self, seconds: u64, end: impl Fn(&Cluster) -> bool + 'static) -> bool {
         self.ends.push((Instant::now() + Duration::from_secs(seconds), Box::new(end)));
         true

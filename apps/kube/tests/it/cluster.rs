@@ -32,7 +32,7 @@ const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace
 /// The environment variable that makes a missing cluster an error.
 const REQUIRED: &str = "PAVIOR_REQUIRE_KUBERNETES";
 
-/// The release to test: the newest, unless another is requested.
+/// The Kubernetes release to test: the newest one unless another is requested.
 pub(crate) static RELEASE: LazyLock<String> =
     LazyLock::new(|| std::env::var("PAVIOR_KUBE_RELEASE").unwrap_or_else(|_| "1.37".to_string()));
 

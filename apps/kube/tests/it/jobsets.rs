@@ -10,8 +10,8 @@ use crate::sets::nodes;
 
 const SETS: &str = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets";
 
-/// Returns a JobSet with groups of Jobs, each given by name, number of Jobs, shape, and number of
-/// pods.
+/// Returns a JobSet with groups of Jobs. Each group is a tuple of name, number of Jobs, shape, and
+/// number of pods.
 fn jobset(name: &str, groups: &[(&str, u32, &str, u32)], together: bool, run_s: u32) -> Value {
     let group = |&(group, replicas, shape, pods): &(&str, u32, &str, u32)| {
         let mut own = job(group, shape, run_s);
@@ -53,7 +53,7 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
     make(&cluster, &jobset("each", &each, false, 1));
     cluster.until("each Job got its box", || is_complete(&cluster, "each"));
 
-    // The first Job has three of the eight nodes.
+    // The first Job has three of the eight pods, and the second has the other five.
     let both = [("first", 1, "4x2x1", 3), ("second", 1, "4x2x1", 5)];
     make(&cluster, &jobset("whole", &both, true, 8));
     let names = ["whole-first-0", "whole-second-0"];
@@ -62,7 +62,7 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
     let all: Vec<String> = row(0).chain(row(1)).collect();
     cluster.until("the set has one box", || places() == all);
 
-    // A pod fails: both Jobs are deleted and recreated with the same names.
+    // After a pod fails, both Jobs are deleted and recreated with the same names.
     let uid = |name: &str| {
         let job = cluster.try_get(&format!("{JOBS}/{name}"));
         job.unwrap_or_default()["metadata"]["uid"].clone()

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 pub(crate) struct Record {
     /// The current confirmed placements, by uid.
     confirmed: HashMap<String, Spec>,
-    /// The number of confirmations that overlapped another current placement.
+    /// The number of confirmations that overlapped another confirmed placement.
     pub(crate) overlaps: usize,
     pub(crate) confirmations: usize,
-    /// The number of confirmations of placements for several Jobs.
+    /// The number of confirmed placements that cover several Jobs.
     pub(crate) of_sets: usize,
-    /// The number of bound pods by their Job's uid.
+    /// The number of bound pods of each Job, by the Job's uid.
     pub(crate) bound: BTreeMap<String, usize>,
-    /// The number of pods bound to a node that is not in their Job's placement.
+    /// The number of pods bound to a node other than the one assigned by their Job's placement.
     pub(crate) misplaced: usize,
     /// All placements, by uid.
     placements: HashMap<String, Spec>,
@@ -29,14 +29,14 @@ pub(crate) struct Record {
     completions: HashMap<String, usize>,
 }
 
-/// A pod's Job, by uid, and its rank in the Job.
+/// A pod's Job, identified by uid, and the pod's rank within that Job.
 #[derive(Clone, Debug)]
 struct PodOfJob {
     job: String,
     rank: usize,
 }
 
-/// A placement's Jobs, by uid, and its nodes, both in rank order.
+/// The Jobs (by uid) and the nodes of a placement, both in rank order.
 #[derive(Clone, Debug)]
 struct Spec {
     jobs: Vec<String>,
@@ -64,8 +64,8 @@ impl Record {
         self.placements.values().filter(|spec| !is_box(grid, &spec.nodes)).count()
     }
 
-    /// Returns the number of proposed placements, and how many of them are for several Jobs.
-    /// Ignores confirmations, because one that is logged as failed may have been stored.
+    /// Returns the number of proposed placements and how many of them cover several Jobs. Ignores
+    /// confirmations, because a confirmation logged as failed may still have been stored.
     pub(crate) fn proposed(&self) -> (usize, usize) {
         let of_sets = self.placements.values().filter(|spec| spec.jobs.len() > 1).count();
         (self.placements.len(), of_sets)
@@ -81,7 +81,7 @@ impl Record {
                 self.confirm(word(&answer["metadata"]["uid"]));
             }
             ["placements", "", "delete"] => {
-                // For a deletion, the log contains the object or a status with its uid.
+                // A deletion's response is either the deleted object or a status with its uid.
                 for uid in [&answer["metadata"]["uid"], &answer["details"]["uid"]] {
                     self.confirmed.remove(word(uid));
                 }
@@ -90,7 +90,7 @@ impl Record {
                 let binding = &event["requestObject"];
                 self.bind(word(&binding["metadata"]["uid"]), word(&binding["target"]["name"]));
             }
-            // A binding may succeed and still be answered with 504.
+            // A binding may succeed even though the response is a 504.
             ["pods", "" | "status", _] if answer["spec"]["nodeName"].is_string() => {
                 self.bind(word(&answer["metadata"]["uid"]), word(&answer["spec"]["nodeName"]));
             }
@@ -161,7 +161,7 @@ impl Record {
     }
 }
 
-/// Returns true if nodes, whose names contain their coordinates, form a box in rank order.
+/// Returns true if the nodes form a box in rank order. Node names contain the coordinates.
 fn is_box(grid: &Grid, nodes: &[String]) -> bool {
     let coordinates = |name: &str| {
         let mut axes = name[1..].split('-').map(|axis| axis.parse().unwrap());
@@ -181,10 +181,10 @@ pub(crate) fn word(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Reads the changes made by the API server, in order.
+/// Reads the API server's changes from the audit log, in chronological order.
 pub(crate) fn events(folder: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.join("audit.log")).expect("the log is there");
-    // An API server that is killed while it writes leaves an incomplete line.
+    // An API server that is killed in the middle of a write leaves an incomplete line.
     let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let (mut events, others): (Vec<Value>, Vec<Value>) = events.partition(|event| {
         let code = event["responseStatus"]["code"].as_u64().unwrap_or(0);
@@ -195,9 +195,9 @@ pub(crate) fn events(folder: &Path) -> Vec<Value> {
     events
 }
 
-/// Finds deletions of placements that got no successful response because the API server or etcd was
-/// killed first. A placement that was not deleted then appears later in the log, because every
-/// placement is deleted by the end of a test.
+/// Finds placement deletions that took effect but got no success response because the API server or
+/// etcd was killed. If a deletion had no effect, its placement appears later in the log, because
+/// every placement is deleted by the end of a test.
 fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     let is_ours = |event: &&Value| {
         event["objectRef"]["resource"] == "placements" && !event["objectRef"]["name"].is_null()
@@ -234,7 +234,7 @@ fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     found
 }
 
-/// Returns the time at which a deletion was requested or any other change was completed.
+/// Returns the time when a deletion was requested or when any other change completed.
 pub(crate) fn when(event: &Value) -> String {
     let stamp =
         if event["verb"] == "delete" { "requestReceivedTimestamp" } else { "stageTimestamp" };
@@ -266,7 +266,7 @@ fn a_pod_created_and_bound_without_a_response_is_known_from_later_events() {
         (record.bound.values().sum::<usize>(), record.misplaced)
     };
     assert_eq!(seen(std::slice::from_ref(&binding)), (0, 0), "the pod's owner is unknown");
-    // If the creation or the binding is missing from the log, other events replace it.
+    // If the creation or the binding is missing from the log, other events make up for it.
     assert_eq!(seen(&[pod("patch", "", ""), binding.clone()]), (1, 0));
     assert_eq!(seen(&[binding.clone(), pod("patch", "status", "n0-0-0")]), (1, 0));
     assert_eq!(seen(&[pod("create", "", ""), pod("patch", "status", "n0-0-0")]), (1, 0));

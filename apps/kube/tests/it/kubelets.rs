@@ -1,6 +1,6 @@
-//! A stand-in for all kubelets. Nodes report that they are ready. Bound pods run and succeed after
-//! the number of seconds in `toy/seconds`, which is 1 by default. A Job's first pod instead
-//! succeeds after the number in `toy/first`, if given. Deleted pods disappear.
+//! Stands in for all kubelets. Nodes report that they are ready. Bound pods run for the number of
+//! seconds in `toy/seconds` (1 by default) and then succeed. If `toy/first` is set, it gives the
+//! run time of the Job's first pod. Deleted pods disappear.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-/// The interval between a node's reports, which are valid for 40 s.
+/// The interval between a node's status reports. Each report is valid for 40 s.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 /// The maximum interval between attempts to end pods.
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
@@ -96,14 +96,14 @@ impl Pods {
         }
     }
 
-    /// Runs a pod that was bound. A pod that is being deleted ends now.
+    /// Starts running a newly bound pod, or schedules a pod being deleted to end immediately.
     async fn observe(&mut self, mut pod: Pod) {
         let uid = pod.uid().unwrap_or_default();
         let is_bound = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
         if pod.metadata.deletion_timestamp.is_some() {
             self.all.insert(uid, RunningPod { ends_at: Instant::now(), pod });
         } else if is_bound && phase(&pod) == "Pending" {
-            // If this cannot be reported now, the pod's end can still be reported later.
+            // If this fails, the end of the pod can still be reported later.
             if self.set_phase(&mut pod, "Running").await == Outcome::Retry {
                 self.set_phase(&mut pod, "Running").await;
             }
@@ -112,7 +112,7 @@ impl Pods {
         }
     }
 
-    /// Ends the pods that are due. If this fails for a pod, keeps it for another attempt.
+    /// Ends all pods that are due. If ending a pod fails, keeps it so it can be retried.
     async fn end_due_pods(&mut self) {
         let now = Instant::now();
         let due: Vec<_> = self.all.extract_if(|_, running| running.ends_at <= now).collect();
@@ -165,7 +165,7 @@ impl Pods {
     }
 }
 
-/// Returns the time for which a pod runs, according to its annotations.
+/// Returns how long a pod runs, according to its annotations.
 fn run_time(pod: &Pod) -> Duration {
     let index = pod.labels().get("batch.kubernetes.io/job-completion-index");
     let is_first = index.is_some_and(|index| index == "0");

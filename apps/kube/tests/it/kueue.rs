@@ -1,6 +1,6 @@
-//! Tests the real Kueue with its webhooks and two replicas of the daemon: quota for more nodes
-//! than exist, two queues that borrow and reclaim, flavors, preemption, a short `quotaSeconds`, and
-//! kills of Kueue, replicas and the API server. The audit log is checked.
+//! Tests the real Kueue, with its webhooks and two daemon replicas: overcommitted quota, two queues
+//! that borrow and reclaim it, flavors, preemption, a short `quotaSeconds`, and kills of Kueue,
+//! replicas and the API server. The audit log is checked afterward.
 
 use std::time::{Duration, Instant};
 
@@ -18,13 +18,13 @@ const GRID: &str = "mesh:4x4x2";
 /// The shapes of the Jobs. Each shape fits on the nodes of a single flavor.
 const SHAPES: &[&str] =
     &["2x2x2", "2x1x1", "2x4x1", "2x4x2", "1x1x1", "2x2x1", "1x4x1", "2x3x2", "2x2x2", "1x1x2"];
-/// The queues and their quota per flavor. The second queue must borrow quota for larger Jobs.
+/// The queues and their quotas per flavor. The second queue must borrow quota for larger Jobs.
 const QUEUES: [(&str, u32); 2] = [("owner", 16), ("guest", 4)];
 const PRIORITIES: [(&str, u32); 3] = [("low", 1), ("middle", 10), ("high", 100)];
 const API: &str = "/apis/kueue.x-k8s.io/v1beta2";
 /// The number of Jobs that complete before the main part of the test begins.
 const BEFORE: usize = 4;
-/// The time that a Job may hold quota without a box, in seconds.
+/// The maximum time, in seconds, for which a Job may hold quota without having a box.
 const PATIENCE_S: u64 = 5;
 
 /// Returns the flavor of a node.
@@ -32,8 +32,8 @@ pub(crate) fn flavor(node: &str) -> &'static str {
     if node.starts_with("n0-") || node.starts_with("n1-") { "left" } else { "right" }
 }
 
-/// Creates two flavors of 16 nodes with quota for 20 nodes each in two queues, three priorities,
-/// and our check.
+/// Creates two flavors of 16 nodes each, two queues whose quotas add up to 20 nodes per flavor,
+/// three priorities, and our admission check.
 fn queues(cluster: &Cluster) {
     for z in 0..2 {
         for node in (0..16).map(|at| format!("n{}-{}-{z}", at % 4, at / 4)) {
@@ -75,7 +75,7 @@ fn queues(cluster: &Cluster) {
     }
 }
 
-/// Returns true if the queues are active; until then, they admit no Job.
+/// Returns true if both queues are active. Inactive queues admit no Jobs.
 fn are_active(cluster: &Cluster) -> bool {
     QUEUES.iter().all(|(name, _)| {
         let queue = cluster.get(&format!("{API}/clusterqueues/{name}"));
@@ -85,8 +85,8 @@ fn are_active(cluster: &Cluster) -> bool {
     })
 }
 
-/// Returns a Job in a queue, with a priority. Its first pod ends long before the others, so Kueue
-/// reclaims part of the quota.
+/// Returns a Job with a queue and a priority. Its first pod ends long before the others, so that
+/// Kueue reclaims part of its quota.
 fn queued(name: &str, queue: &str, shape: &str, priority: &str, run_s: u32) -> Value {
     let mut body = job(name, shape, run_s);
     body["metadata"]["labels"] = json!({
@@ -96,8 +96,8 @@ fn queued(name: &str, queue: &str, shape: &str, priority: &str, run_s: u32) -> V
     body
 }
 
-/// Preempts a Job after one of its pods has ended. Checks that this Job still completes, and that a
-/// Job without a shape completes as well.
+/// Preempts a Job one of whose pods has already ended. Checks that the Job still completes, and
+/// that a Job without a shape completes too.
 fn preempt_in_part(cluster: &Cluster) {
     let make = |name, priority, run_s| {
         cluster.create(User::Alice, JOBS, &queued(name, "owner", "2x4x2", priority, run_s));
@@ -136,7 +136,7 @@ fn reject_what_never_fits(cluster: &Cluster) {
     cluster.good(User::Admin, "DELETE", &path, &json!({ "propagationPolicy": "Background" }));
 }
 
-/// Creates a Job. This may take a while, because nothing can be created while Kueue is down.
+/// Creates a Job. This may take a while, because no Job can be created while Kueue is down.
 fn make(chaos: &mut Chaos, number: usize) {
     let run_s = if number % 6 == 2 { 12 } else { 1 };
     // Every tenth Job does not use Kueue.
@@ -183,7 +183,7 @@ fn disturb(chaos: &mut Chaos) -> Option<&'static str> {
     }
 }
 
-/// Runs Jobs without disturbances, `burst` at a time. The guest queue borrows most of the quota,
+/// Runs Jobs without disturbances, in bursts of `burst`. The guest queue borrows most of the quota,
 /// and the owner queue reclaims it.
 fn share(chaos: &mut Chaos, jobs: usize, burst: usize) {
     for first in (0..jobs).step_by(burst) {

@@ -1,5 +1,5 @@
-//! Checks in the audit log how long Jobs held Kueue quota without a box, which answers the daemon
-//! gave to Workloads, and whether pods ran on nodes of the wrong flavor.
+//! Uses the audit log to check how long Jobs held Kueue quota without a box, what the daemon
+//! reported to Workloads, and whether pods ran on nodes of the wrong flavor.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -19,18 +19,18 @@ const ENDS: [&str; 4] = ["SuccessCriteriaMet", "Complete", "FailureTarget", "Fai
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     admitted: usize,
-    /// The admissions without a confirmed placement, each with the latest event and message.
+    /// Admissions without a confirmed placement, each with the last placement event and message.
     placeless: Vec<String>,
     preempted: usize,
     /// The number of preemptions that reclaimed quota borrowed by another queue.
     reclaimed: usize,
-    /// The number of evictions caused by our check.
+    /// The number of evictions caused by our admission check.
     given_back: usize,
-    /// The longest time that quota was held without a confirmed placement, in seconds.
+    /// The longest time for which a Job held quota without a confirmed placement, in seconds.
     longest: f64,
-    /// The longest time for which an admitted Job had no confirmed placement, in seconds.
+    /// The longest time for which an admitted Job lacked a confirmed placement, in seconds.
     bare: f64,
-    /// The last event on that Job's placement before that interval, and how much earlier it was.
+    /// The last event on the Job's placement before the `bare` interval, and how long before it.
     bare_because: String,
     /// The number of pods bound to nodes of a flavor other than their Job's.
     elsewhere: usize,
@@ -40,15 +40,15 @@ pub(crate) struct Ledger {
     waits: usize,
     /// The number of Jobs without a shape that received quota.
     boxless: usize,
-    /// The number of `boxless` Jobs that bypassed our check because they have no flavor.
+    /// The number of `boxless` Jobs that bypassed our admission check for lack of a flavor.
     unasked: usize,
-    /// The numbers of messages that contain a start (`dated`) or release quota (`impatient`).
+    /// The number of messages that give a start time (`dated`) or release quota (`impatient`).
     dated: usize,
     impatient: usize,
     jobs: HashMap<String, Held>,
     /// The Jobs of each confirmed placement, by the placement's uid.
     placed: HashMap<String, Vec<String>>,
-    /// The last proposal or deletion of each Job's placement, with its time.
+    /// The time and kind of the last proposal or deletion of each Job's placement.
     unplaced: HashMap<String, (f64, &'static str)>,
     /// The Job of each pod.
     pods: HashMap<String, String>,
@@ -63,13 +63,13 @@ struct Held {
     reserved: bool,
     admitted: bool,
     evicted: bool,
-    /// True if our check does not block admission.
+    /// True if our admission check is Ready.
     ready: bool,
     flavor: String,
     told: String,
-    /// The time at which the Job began to hold quota without a placement.
+    /// The time since which the Job has held quota without a confirmed placement.
     since: Option<f64>,
-    /// The time at which the Job began to be admitted without a placement.
+    /// The time since which the Job has been admitted without a confirmed placement.
     bare_since: Option<f64>,
 }
 
@@ -83,9 +83,9 @@ impl Ledger {
     }
 
     /// Checks that no Job holds quota without a box for long, that pods run on their Job's flavor,
-    /// and that every kind of event occurred. A replica that learns late of a placement's deletion
-    /// may still admit the Job. Once our check is Ready and a Job's pods have ended, only Kueue can
-    /// release the quota, so that time is not counted.
+    /// and that every kind of event occurred. Admission without a box is allowed, because a replica
+    /// may learn of a deletion late. Once our check is Ready and the Job's pods have ended, only
+    /// Kueue can release the quota, so that time is not counted.
     pub(crate) fn check(&self, patience_s: u64) {
         assert_eq!(self.elsewhere, 0, "{self}");
         assert!(self.longest <= patience_s as f64 + LAG_S, "{self}");
@@ -94,8 +94,8 @@ impl Ledger {
         assert!(self.admitted >= 36 && !seen.contains(&0), "{self}");
     }
 
-    /// Checks that, without disturbances, Jobs lack a box only briefly, whether admitted or not,
-    /// and that preemptions occur both to reclaim quota and by priority.
+    /// Checks that, without disturbances, Jobs that hold quota lack a box only briefly, and that
+    /// some preemptions reclaim quota while others are due to priority.
     pub(crate) fn check_calm(&self, patience_s: u64) {
         let limit_s = patience_s as f64 + CALM_LAG_S;
         assert!(self.bare <= limit_s && self.longest <= limit_s, "{self}");
@@ -207,7 +207,7 @@ impl Ledger {
         }
     }
 
-    /// Records the Jobs that hold quota without a box.
+    /// Updates how long each Job has held quota without a confirmed placement.
     fn look(&mut self, at: f64) {
         let placed: Vec<&String> = self.placed.values().flatten().collect();
         for (job, held) in &mut self.jobs {

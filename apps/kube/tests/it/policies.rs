@@ -27,7 +27,7 @@ fn users_cannot_open_gates_or_write_placements() {
     administrators_delete_placements(&cluster);
 }
 
-/// Checks that a changed Job of four pods is refused.
+/// Checks that a four-pod Job is refused after `change` has been applied to it.
 fn check_job(cluster: &Cluster, word: &str, change: impl FnOnce(&mut Value)) {
     let mut wrong = job("bad", "2x2x1", 1);
     change(&mut wrong);
@@ -60,7 +60,7 @@ fn jobs_match_their_shape(cluster: &Cluster) {
     if mutates() {
         return;
     }
-    // If no policy adds the gate and the resource, a Job that lacks one of them is refused.
+    // With no policy to add the gate and the resource, a Job lacking either is refused.
     check_job(cluster, "lacks the scheduling gate pavior.dev/placement", |job| {
         job["spec"]["template"]["spec"]["schedulingGates"] = json!([]);
     });
@@ -69,8 +69,8 @@ fn jobs_match_their_shape(cluster: &Cluster) {
     });
 }
 
-/// Checks that a Job's pods have the gate and the resource, and that neither users nor
-/// administrators can open the gate.
+/// Verifies that a Job's pods have the gate and the resource, and that neither users nor
+/// administrators can remove the gate.
 fn pods_stay_gated(cluster: &Cluster) {
     let all = cluster.get(PODS);
     let pod = &all["items"][0];

@@ -1,5 +1,5 @@
-//! A proxy between a replica and the API server that disturbs some requests: it answers 429, 500
-//! and 410 without forwarding them, and drops answers to changes. It can also swallow all traffic.
+//! A proxy between a replica and the API server that disrupts some requests: it answers 429, 500 or
+//! 410 without forwarding, or drops responses to changes. It can also swallow all traffic.
 
 use std::convert::Infallible;
 use std::future::{pending, poll_fn};
@@ -40,8 +40,8 @@ struct Spoils {
 }
 
 impl Proxy {
-    /// Starts a proxy that serves plain HTTP with a client's credentials for as long as the runtime
-    /// exists. One in `one_of` requests is disturbed.
+    /// Starts a proxy that serves plain HTTP using a client's credentials for the lifetime of the
+    /// runtime. Disrupts one in `one_of` requests.
     pub(crate) fn start(runtime: &Runtime, client: Client, seed: u64, one_of: u64) -> Proxy {
         let spoils = Arc::new(Spoils {
             one_of,
@@ -82,7 +82,7 @@ impl Proxy {
         Proxy { port, spoils, swallows }
     }
 
-    /// Swallows all traffic on current and future connections, or serves new connections again.
+    /// Starts swallowing traffic on all connections, or resumes serving on new connections only.
     pub(crate) fn swallow(&self, swallows: bool) {
         let _ = self.swallows.send(swallows);
     }

@@ -7,11 +7,11 @@ use serde_json::json;
 use crate::cluster::Cluster;
 use crate::cluster::objects::{PLACEMENTS, PODS};
 
-/// The number of nodes, and of Jobs that each wait for one node.
+/// The number of nodes, which is also the number of Jobs. Each Job waits for one node.
 const NODES: usize = 11;
 
-/// Taints the nodes and creates a Job for each. After an outage, the replica then does not depend
-/// on Kubernetes controllers, which need up to half a minute to recover.
+/// Taints all nodes and creates one Job per node. The Jobs' pods exist before any outage, so the
+/// replica does not depend on Kubernetes controllers, which need up to 30 s to recover.
 fn prepare(cluster: &Cluster) {
     let closed = json!([{ "key": "example.com/closed", "effect": "NoSchedule" }]);
     for node in 0..NODES {
@@ -24,7 +24,7 @@ fn prepare(cluster: &Cluster) {
     });
 }
 
-/// Removes the next node's taint, and returns the time until its Job has a confirmed box.
+/// Removes the next node's taint. Returns the time until a Job's placement is confirmed.
 fn place(cluster: &Cluster) -> Duration {
     let confirmed = || {
         let all = cluster.try_get(PLACEMENTS).unwrap_or_default();
@@ -78,7 +78,7 @@ fn swallow(mut cluster: Cluster) {
     cluster.end_replica(0);
     let proxy = cluster.spoil(1, u64::MAX);
     cluster.start_replica_as("spoilt", "lease", &[]);
-    // The Lease of the killed replicas has to expire first.
+    // The first placement is not timed, because the killed replicas' Lease has to expire first.
     place(&cluster);
     let before = place(&cluster);
     proxy.swallow(true);

@@ -1,5 +1,5 @@
-//! Tests that the Jobs of a set get one box. The tests create the Jobs that the JobSet controller
-//! would create, with a stand-in object as their controller; `jobsets` uses the real one.
+//! Tests that the Jobs of a set share one box. The tests create the Jobs themselves, owned by a
+//! stand-in for a JobSet; `jobsets` uses the real JobSet controller.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn make(cluster: &Cluster, job: &Value) {
     cluster.good(User::Alice, "POST", JOBS, job);
 }
 
-/// Returns the nodes of a Job's bound pods, by index.
+/// Returns the nodes to which a Job's pods are bound, in order of their indexes.
 pub(crate) fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
     let selector = format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{job}");
     let all = cluster.get(&selector);
@@ -75,7 +75,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
     cluster.machine("mesh:4x2x1");
     cluster.start_replica("always");
     cluster.start_replica("always");
-    // One of the two Jobs is missing, so no pod is opened, and an event says what is missing.
+    // One of two Jobs is missing, so no pod is ungated, and an event says what is missing.
     let train = set(&cluster, "train");
     make(&cluster, &part(&train, 1, "4x2x1", 5, 600));
     cluster.until("an event says so", || is_told(&cluster, "train-1", "too few for 8 nodes"));
@@ -92,7 +92,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
     assert_eq!(placements["items"].as_array().unwrap().len(), 1, "{placements}");
     assert_eq!(placements["items"][0]["spec"]["set"].as_array().unwrap().len(), 2);
 
-    // If one Job is deleted after placement, the other Job and the replacement wait for one box.
+    // If one Job is deleted after placement, the other Job and the replacement share a new box.
     let old = placements["items"][0]["metadata"]["uid"].clone();
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/train-1"), &how);
@@ -104,7 +104,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
             .all(|one| one["metadata"]["uid"] != old)
     });
     make(&cluster, &part(&train, 1, "4x2x1", 5, 1));
-    // Wait for both, because pods of the deleted placement may still have nodes.
+    // Wait for both conditions, because pods of the deleted placement may still have nodes.
     cluster.until("one placement exists again, and all pods have their nodes", || {
         cluster.get(PLACEMENTS)["items"].as_array().unwrap().len() == 1 && whole()
     });
@@ -151,8 +151,8 @@ fn jobs_of_a_set_are_validated_on_creation() {
         let refusal = cluster.ask(User::Alice, "PATCH", &path, &change).unwrap_err();
         assert!(refusal.is_invalid("cannot be changed"), "{refusal:?}");
     }
-    // A set whose controller's name contains terminal control characters, and a set with a repeated
-    // number, do not block the valid set.
+    // Neither a set whose controller has terminal control characters in its name nor a set with a
+    // duplicate number blocks the valid set.
     cluster.start_replica("lease");
     let mut odd = good.clone();
     odd["name"] = json!("\u{1b}[2J<b>");

@@ -1,6 +1,6 @@
-//! Measures the time from the creation of pods until they have nodes, with the cluster's scheduler
-//! alone and with boxes. `cargo xtask kube speed` runs it on a quiet machine; the checks only build
-//! it.
+//! Measures the time from the creation of pods until they are bound to nodes, both with the
+//! cluster's scheduler alone and with boxes. Run it on a quiet machine with `cargo xtask kube
+//! speed`; the regular checks only build it.
 
 #[expect(dead_code, reason = "most of it is for the other tests")]
 mod cluster;
@@ -20,9 +20,9 @@ use crate::cluster::objects::{JOBS, job};
 use crate::cluster::parts::PARTS;
 use crate::cluster::{Cluster, User};
 
-/// The node controllers are omitted, because 4,096 nodes would constantly send heartbeats.
+/// The controllers to run. Node controllers would need constant heartbeats from 4,096 nodes.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller";
-/// The side of the cubic torus, a multiple of the sides of a Job's box.
+/// The side length of the cubic torus, a multiple of each side of a Job's box.
 const SIDE: u16 = 16;
 const NODES: usize = (SIDE as usize).pow(3);
 const SHAPE: &str = "4x4x4";
@@ -30,7 +30,7 @@ const JOB_COUNT: usize = NODES / 64;
 /// The number of clock ticks per second in `/proc`.
 const TICKS_PER_S: f64 = 100.0;
 
-/// The component that chooses nodes for pods: the cluster's scheduler alone, or also the daemon.
+/// The way pods get their nodes: from the cluster's scheduler alone, or with the daemon's boxes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scheduling {
     Alone,
@@ -39,17 +39,17 @@ enum Scheduling {
 
 struct Measurement {
     wall_s: f64,
-    /// The CPU time of each part of the control plane, and of the replica, if any.
+    /// The CPU time of each control plane component and of the replica, if there is one.
     processor_s: BTreeMap<&'static str, f64>,
 }
 
-/// Returns a Job with one pod per node. Under `Alone`, it has no shape and needs no gate.
+/// Returns a Job with one pod per node. With `Alone`, it has no shape and no gate.
 fn measured_job(name: &str, scheduling: Scheduling) -> Value {
     let mut job = job(name, SHAPE, 1);
     if scheduling == Scheduling::Alone {
         job["metadata"]["annotations"] = json!({});
         let spec = &mut job["spec"]["template"]["spec"];
-        // Without the daemon, nothing would remove the gate that older releases need.
+        // Without the daemon, nothing would remove the gate that older Kubernetes releases need.
         spec["schedulingGates"] = json!([]);
         spec["containers"][0]["resources"] = json!({ "limits": { "toy/node": "1" } });
     }
@@ -66,7 +66,7 @@ impl Bindings {
     fn count(&mut self) -> usize {
         let mut line = Vec::new();
         while self.log.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-            // An incomplete line is reread when the rest has been written.
+            // Leave an incomplete line for the next read, when the rest has been written.
             if line.last() != Some(&b'\n') {
                 let _ = self.log.seek_relative(-(line.len() as i64));
                 break;
@@ -95,7 +95,7 @@ fn processor_s(cluster: &Cluster) -> BTreeMap<&'static str, f64> {
 
 /// Starts a cluster whose nodes are ready for pods.
 fn prepare(scheduling: Scheduling) -> Option<Cluster> {
-    // An audit log of whole objects would take a third of the API server's time.
+    // Logging whole objects in the audit log would take a third of the API server's time.
     let mut cluster = Cluster::bare("the speed of pavior kube", CONTROLLERS, "Metadata")?;
     cluster.add_nodes([SIDE; 3]);
     for node in cluster.get("/api/v1/nodes")["items"].as_array().unwrap() {

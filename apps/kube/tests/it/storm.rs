@@ -1,6 +1,6 @@
-//! Tests all disturbances of a cluster together, with two replicas of the daemon: Jobs are created
-//! while processes are killed, nodes disappear and return, and pods and Jobs are deleted. The
-//! result is checked in the audit log.
+//! Tests all disruptions of a cluster at once, with two daemon replicas: Jobs are created while
+//! processes are killed, nodes disappear and return, and pods and Jobs are deleted. The audit log
+//! is then used to check the result.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const SHAPES: &[&str] = &[
     "1x2x2", "4x4x4",
 ];
 
-/// A cluster with disturbances, and the Jobs that run on it.
+/// A cluster under disruption and the Jobs that run on it.
 struct Storm {
     chaos: Chaos,
     /// The request body that created each Job, by the Job's name.
@@ -123,7 +123,7 @@ impl Storm {
         self.bodies.insert(body["metadata"]["name"].as_str().unwrap().to_string(), body);
     }
 
-    /// Runs `jobs` Jobs. The last two of every eight form a set with one box.
+    /// Runs `jobs` Jobs. In every group of eight, the last two form a set that shares one box.
     fn run(&mut self, jobs: usize) {
         let mut owner = Value::Null;
         for number in 0..jobs {
@@ -176,12 +176,12 @@ impl Storm {
     }
 }
 
-/// Returns the seeds of a long run, or a single seed.
+/// Returns the seeds for a long run, or a single seed otherwise.
 pub(crate) fn seeds() -> Vec<u64> {
     pavior_trials::seeds().unwrap_or_else(|| vec![1])
 }
 
-/// Runs 200 Jobs per seed with `cargo xtask kube RELEASE`, or 30 in the checks.
+/// Runs 200 Jobs per seed under `cargo xtask kube RELEASE`, or 30 in the regular checks.
 #[test]
 fn replicas_place_jobs_correctly_in_a_storm() {
     let jobs = pavior_trials::size(30, 30, 200);

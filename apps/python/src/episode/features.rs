@@ -1,4 +1,4 @@
-//! An agent's observations: arrays of numbers between 0 and 1, as bytes.
+//! Builds an agent's observations: arrays of numbers between 0 and 1, stored as bytes.
 
 use pavior::workload::Job;
 

@@ -1,6 +1,6 @@
-//! Runs that advance one decision at a time, for the environments in `pavior.gym`.
+//! Runs that advance one decision at a time, used by the environments in `pavior.gym`.
 //!
-//! A step takes microseconds, so it keeps the interpreter lock and does not use a separate thread.
+//! A step takes only microseconds, so it runs on the caller's thread and holds the GIL.
 
 mod allocation;
 mod features;

@@ -1,7 +1,7 @@
 //! Episodes in which the caller chooses the next job to start.
 //!
-//! The caller sees the first jobs in the queue and a mask of allowed actions. An action starts one
-//! of these jobs or waits for the next change. The caller is asked for an action only when a job
+//! The caller sees the first jobs in the queue and a mask of the allowed actions. An action either
+//! starts one of these jobs or waits for the next change. The caller has to act only when some job
 //! could start.
 
 use std::collections::HashSet;

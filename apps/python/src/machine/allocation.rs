@@ -62,7 +62,7 @@ impl Allocation {
 
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
-        // The job may already have been released within the block.
+        // The body of the `with` block may already have released the job.
         let inner = self.shared.lock(py)?;
         if !inner.jobs.has(&inner.machine, &self.name) {
             return Ok(());

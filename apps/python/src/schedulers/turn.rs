@@ -3,7 +3,7 @@
 //! The Python objects contain no data. They refer to data that the calling thread provides for the
 //! duration of the call. Nothing is copied, and using an object after the call raises an error.
 
-// The methods do not use `self`, because the objects do not contain the data that they show.
+// The methods ignore `self`, because the objects do not contain the data they present.
 #![allow(clippy::unused_self)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -147,7 +147,7 @@ pub(crate) fn judge(
     let mut reporter = Reporter::new(progress, "answers", py)?;
     let subject = describe(&selection, &grid.to_string());
     let (planned, test) = test(how, selection, grid, seed)?;
-    // After a signal, the test no longer calls the strategy.
+    // Once a signal has been recorded, the test no longer calls the strategy.
     let on_signal = || raised.keep(PyKeyboardInterrupt::new_err(()));
     let on_poll = || reporter.report_if_due(raised.asked(), planned);
     let judged = interruptible_own(py, on_signal, on_poll, || false, test);

@@ -1,4 +1,4 @@
-//! Logs of jobs, from files and from tables.
+//! Job logs, read from files or tables.
 
 mod columns;
 

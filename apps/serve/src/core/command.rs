@@ -36,7 +36,7 @@ impl Caller {
 /// A key chosen by the client so that a retried command is executed only once.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
-    /// The key as sent by the client. Each tenant has its own keys.
+    /// The key as sent by the client. Every tenant has its own key space.
     pub key: String,
     /// A digest of the command. Reusing the key for a different command is an error.
     pub digest: u64,
@@ -53,9 +53,9 @@ pub struct LeaseRequest {
     pub ask: Ask,
     /// The placement freedom; `None` lets the strategy decide.
     pub freedom: Option<Freedom>,
-    /// The time to live in milliseconds; `None` means until the lease is ended.
+    /// The time to live in milliseconds; `None` means that the lease never expires on its own.
     pub ttl_ms: Option<u64>,
-    /// The expected run time of the job, for schedulers; `None` means the same as the time to live.
+    /// The job's expected run time, used by schedulers; `None` means to use the time to live.
     pub estimate_ms: Option<u64>,
     /// The tenant that receives the lease; `None` means the caller.
     pub tenant: Option<String>,
@@ -66,7 +66,7 @@ pub struct LeaseRequest {
 }
 
 impl LeaseRequest {
-    /// Returns a request by the caller for nodes on the first machine. It does not wait.
+    /// Returns a non-waiting request for nodes on the first machine, on behalf of the caller.
     pub fn of(ask: Ask) -> LeaseRequest {
         LeaseRequest {
             machine: None,
@@ -101,7 +101,7 @@ pub struct ReservationRequest {
 pub enum Command {
     /// Requests nodes.
     Lease(LeaseRequest),
-    /// Registers nodes that are already in use, regardless of the strategy.
+    /// Records a lease on nodes that are already in use, bypassing the strategy.
     Hold {
         /// The machine, time to live, tenant and job. All other fields are ignored.
         request: LeaseRequest,
@@ -121,7 +121,7 @@ pub enum Command {
         id: u64,
         /// The fencing token.
         epoch: u64,
-        /// The new time to live, counted from now; `None` means the original time to live.
+        /// The new time to live, starting now; `None` means the original time to live.
         ttl_ms: Option<u64>,
     },
     /// Changes a node.
@@ -130,7 +130,7 @@ pub enum Command {
         machine: Option<String>,
         /// The node's coordinates.
         node: Coordinates,
-        /// The new state. A lease that holds the node keeps it.
+        /// The new state. If a lease holds the node, it keeps the node.
         state: NodeState,
     },
     /// Reserves nodes in advance.
@@ -145,7 +145,7 @@ pub enum Command {
     Batch(Vec<Command>),
     /// Stores the reply to a refused command under its key, after the refusal has been diagnosed.
     StoreReply(FormattedReply),
-    /// Confirms a doubtful clock (operator only). The command takes effect at that clock's time.
+    /// Confirms a clock that is in doubt (operator only). The command takes effect at its time.
     ConfirmClock,
     /// Records the time. Only the service itself sends this command.
     NoteTime,

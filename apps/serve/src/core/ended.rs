@@ -1,4 +1,4 @@
-//! Recently ended leases and their tenants. Only the former holder may learn that a lease ended.
+//! Remembers recently ended leases. Only a lease's former holder may learn that it has ended.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ const MAX_LEASES: usize = 10_000;
 /// The most recently ended leases, shared fairly among tenants (see [`Shares`]).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
-    /// Leases by tenant, in the order in which they ended.
+    /// The ended leases by tenant, in the order in which they ended.
     order: Shares<String, u64, 1>,
     /// The position of each lease in `order`.
     leases: HashMap<u64, u64>,
@@ -26,7 +26,7 @@ impl Ended {
         }
     }
 
-    /// Returns the tenant of an ended lease, if the lease is still remembered.
+    /// Returns the tenant that held an ended lease, if the lease is still remembered.
     pub(crate) fn tenant(&self, id: u64) -> Option<&str> {
         let (tenant, _) = self.order.get(*self.leases.get(&id)?)?;
         Some(tenant)

@@ -1,7 +1,7 @@
 //! Epochs: the fencing tokens of leases and of waiting requests. An epoch is an integer below 2^53,
-//! which every JSON parser reads exactly. Each epoch is one more than the previous one, except that
-//! a server derives its first epoch from the wall clock when it starts: it is 4096 times the number
-//! of milliseconds since 2025.
+//! which every JSON parser can read exactly. Each epoch is one more than the previous one, except
+//! that a server starts from an epoch derived from the wall clock: 4096 times the number of
+//! milliseconds since 2025.
 //!
 //! A server that starts from a restored backup or takes over from another server therefore issues
 //! epochs greater than any issued before it started, including those missing from its data. This
@@ -10,26 +10,26 @@
 //!
 //! A clock that is behind the last epoch is not trusted. Epochs then continue from the last one
 //! after a random step of up to 2^30, so two copies of the same data almost certainly start from
-//! different epochs. Once the copy that took the smaller step has issued as many epochs as the
-//! steps differ by, it repeats epochs of the other copy. On average, the difference is a third of
-//! 2^30, which takes four days at a thousand grants per second.
+//! different epochs. The copy with the smaller step begins to repeat the other copy's epochs once
+//! it has issued as many epochs as the steps differ by. On average, that is a third of 2^30, which
+//! takes four days at a thousand grants per second.
 //!
-//! The clock's epoch is capped at 2^53 - 2^46, which the clock reaches in 2094, followed by a
-//! random step. Later clocks are then behind the last epoch, so each start adds a step. A step is
-//! at most 1/2^16 of the remaining epochs, so steps never use them up. The 2^46 epochs above the
-//! cap last two years at a million grants per second.
+//! The clock's epoch is capped at 2^53 - 2^46, which the clock reaches in 2094. From then on, the
+//! clock is always behind the last epoch, so every start takes a random step. A step is at most
+//! 1/2^16 of the remaining epochs, so steps never use them up. The 2^46 epochs above the cap last
+//! two years at a million grants per second.
 
 /// 2025-01-01, in milliseconds since 1970.
 const ORIGIN_MS: u64 = 1_735_689_600_000;
 /// The base-2 logarithm of the number of epochs per millisecond.
 const LOG2_PER_MS: u32 = 12;
-/// The largest integer that every JSON parser reads exactly.
+/// The greatest epoch, and the largest integer that every JSON parser reads exactly.
 pub(crate) const MAX_EPOCH: u64 = (1 << 53) - 1;
 /// The upper bound of epochs derived from the clock.
 const CEILING: u64 = (1 << 53) - (1 << 46);
 /// The exclusive upper bound of a random step.
 const STEP: u64 = 1 << 30;
-/// The base-2 logarithm of the smallest ratio of the remaining epochs to a random step.
+/// The base-2 logarithm of the minimum ratio of remaining epochs to the size of a step.
 const LOG2_MIN_STEPS: u32 = 16;
 
 /// Returns a server's first epoch at startup, given the last epoch in its data and the wall clock.
@@ -60,7 +60,7 @@ mod tests {
         for copied_at in [77, original, original + 1000] {
             assert!(begin(copied_at, NOW, 2) > granted);
         }
-        // The maximum number of startups within one second, each followed by grants.
+        // Start once per millisecond for a second, granting leases after each start.
         let mut last = 0;
         for start in 0..1000 {
             let next = begin(last, NOW + start, start * 77);
@@ -96,7 +96,7 @@ mod tests {
         }
         // Steps never exhaust the epochs.
         assert_eq!(begin(MAX_EPOCH, u64::MAX, 7), MAX_EPOCH);
-        // A clock that is always behind: eight million startups fit below the ceiling.
+        // If the clock is always behind, eight million startups fit below the ceiling.
         let behind = begin(0, NOW, 0);
         assert!((CEILING - behind) / STEP > 8_000_000);
     }

@@ -12,7 +12,7 @@ use super::{Lease, MachineSpec, Reservation, StoredBody, WaitingRequest};
 pub struct ServiceRecord {
     /// The record's number. Numbers start at 1 and have no gaps.
     pub seq: u64,
-    /// The time of the decision, in milliseconds since 1970. Times never decrease.
+    /// The time of the decision, in milliseconds since 1970. It never decreases.
     pub at_ms: u64,
     /// The decision.
     pub event: Event,
@@ -37,7 +37,7 @@ pub struct StoredReply {
     pub body: StoredBody,
 }
 
-/// The reason why a lease, a waiting request or a reservation ends.
+/// The reason why a lease, waiting request or reservation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndReason {
@@ -66,7 +66,7 @@ pub enum NodeState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Event {
-    /// The service serves these machines, in this order. Existing machines keep their leases.
+    /// The machines to serve, in order. Existing machines keep their leases.
     Configured {
         /// The machines.
         machines: Vec<MachineSpec>,
@@ -128,11 +128,11 @@ pub enum Event {
         /// True if the clock is in doubt. While it is, no lease expires.
         doubted: bool,
     },
-    /// No decision was made; the record only stores a reply.
+    /// Nothing was decided; the record exists only to store a reply.
     Kept,
 }
 
-/// Serializes values behind an `Arc` as plain values.
+/// Serializes values held in an `Arc` as if they were plain values.
 mod shared {
     use std::sync::Arc;
 

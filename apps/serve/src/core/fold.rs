@@ -11,8 +11,8 @@ use super::{
     WaitingRequest,
 };
 
-/// The error for a record that does not follow from the previous ones, for example because the
-/// journal is damaged or was written by another program.
+/// The error for a record that cannot follow the previous ones, for example because the journal is
+/// damaged or was written by another program.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FoldError {
     /// A record is missing or duplicated.
@@ -165,7 +165,7 @@ impl ServiceState {
         }
     }
 
-    /// Allocates a lease's nodes. If a waiting request has the same number, it leaves the queue.
+    /// Allocates a lease's nodes. Dequeues the waiting request with the same number, if any.
     pub(crate) fn begin_lease(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
         if self.leases.contains(lease.id) {
             return Err(format!("lease {} is already held", lease.id));
@@ -185,7 +185,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Removes a request from its machine's queue and from its tenant's usage.
+    /// Removes a request from its machine's queue and its nodes from its tenant's usage.
     fn leave_queue(&mut self, waiting: &WaitingRequest) -> Result<(), String> {
         let board = self.board_of(&waiting.machine)?;
         self.boards[board].withdraw(waiting.id);

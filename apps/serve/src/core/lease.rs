@@ -37,7 +37,7 @@ impl fmt::Display for JobName {
     }
 }
 
-/// A box as stored in the journal: three base coordinates and three sides.
+/// A box in the journal's format: the three base coordinates, then the three sides.
 pub type Box3 = [[u16; 3]; 2];
 
 /// Converts a list of boxes to the journal's format.
@@ -50,7 +50,7 @@ pub(crate) fn cuboids(boxes: &[Box3]) -> Vec<Cuboid> {
     boxes.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()
 }
 
-/// Nodes that are held until the lease is ended or expires.
+/// Nodes held by a job until the lease expires or is ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
@@ -60,7 +60,7 @@ pub struct Lease {
     pub epoch: u64,
     /// The machine's name.
     pub machine: String,
-    /// The boxes, in the order granted, each as three base coordinates and three sides.
+    /// The boxes in the order granted, each as three base coordinates and three side lengths.
     pub parts: Vec<[[u16; 3]; 2]>,
     /// The requested number of nodes.
     pub requested: u32,
@@ -87,7 +87,7 @@ pub struct Lease {
     /// The expected run time of the job, for schedulers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_ms: Option<u64>,
-    /// The time of the request, if the request had to wait.
+    /// The time when the lease was requested, if the request had to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_ms: Option<u64>,
 }
@@ -115,9 +115,9 @@ impl Lease {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitingRequest {
-    /// The number that the lease will have once the request is granted.
+    /// The number of the request. The lease will get the same number.
     pub id: u64,
-    /// The fencing token of the request. The lease will have a different token.
+    /// The request's own fencing token. The lease will get a different token.
     pub epoch: u64,
     /// The machine's name.
     pub machine: String,

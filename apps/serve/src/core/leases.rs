@@ -1,8 +1,8 @@
-//! A table of leases by number, in pages that are shared with views.
+//! A table of leases by number, stored in pages that are shared with views.
 //!
 //! A view keeps a reference to the list of pages, so a change may have to copy the list and the
-//! affected page. A page also stores the data that every diagnosis needs ([`Held`]), because the
-//! leases themselves are scattered in memory, whereas a page is contiguous.
+//! affected page. Each page also stores the data that every diagnosis needs ([`Held`]): the leases
+//! themselves are scattered in memory, whereas a page is contiguous.
 //!
 //! Invariants: no page is empty; numbers increase within a page and from page to page; two adjacent
 //! pages together have more than half of [`MAX_PAGE_LEASES`] leases.
@@ -69,15 +69,15 @@ impl Leases {
         self.held().map(|held| &held.lease)
     }
 
-    /// Returns the leases with greater numbers than this, in order of number.
+    /// Returns the leases with numbers greater than `id`, in order of number.
     pub(crate) fn after(&self, id: u64) -> impl Iterator<Item = &Arc<Lease>> {
         let (page, at) = self.find(id).map_or_else(|next| next, |(page, at)| (page, at + 1));
         let pages = self.pages.get(page..).unwrap_or_default();
         pages.iter().flat_map(|page| page.iter()).skip(at).map(|held| &held.lease)
     }
 
-    /// Returns the leases on a machine, or all leases, in the order granted. Takes O(l log l) for l
-    /// leases.
+    /// Returns the leases on a machine, or on all machines, in the order in which they were
+    /// granted. Takes O(l log l) for l leases.
     pub(crate) fn by_grant(&self, machine: Option<&str>) -> Vec<&Arc<Lease>> {
         let is_on = |lease: &&Arc<Lease>| machine.is_none_or(|name| lease.machine == name);
         let mut leases: Vec<&Arc<Lease>> = self.values().filter(is_on).collect();
@@ -85,7 +85,7 @@ impl Leases {
         leases
     }
 
-    /// Returns the data that diagnoses need, by lease number, without accessing the leases.
+    /// Returns the data needed for diagnoses, in lease number order, without reading any lease.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
         self.pages.iter().flat_map(|page| page.iter())
     }
@@ -101,7 +101,7 @@ impl Leases {
         self.find(id).is_ok()
     }
 
-    /// Returns a lease's page and its index in that page. The error is the insertion point.
+    /// Returns a lease's page and its index within the page, or the insertion point as an error.
     fn find(&self, id: u64) -> Result<(usize, usize), (usize, usize)> {
         let page = self.pages.partition_point(|page| page[0].id <= id).saturating_sub(1);
         let held = self.pages.get(page).map_or(&[][..], |page| page);
@@ -128,8 +128,8 @@ impl Leases {
         let list = Arc::make_mut(&mut pages[page]);
         list.insert(at, held);
         if list.len() > MAX_PAGE_LEASES {
-            // Numbers usually increase, so an insertion at the end starts a new page and leaves the
-            // old page full.
+            // Numbers usually increase, so if the last page overflows at its end, leave it full and
+            // start a new page.
             let rest = list.split_off(if is_last && at == MAX_PAGE_LEASES {
                 MAX_PAGE_LEASES
             } else {
@@ -140,7 +140,7 @@ impl Leases {
     }
 
     pub(crate) fn remove(&mut self, id: u64) -> Option<Arc<Lease>> {
-        // Removing a nonexistent lease must not copy anything.
+        // If there is no such lease, return before anything is copied.
         let (page, at) = self.find(id).ok()?;
         let pages = Arc::make_mut(&mut self.pages);
         let gone = Arc::make_mut(&mut pages[page]).remove(at);
@@ -154,7 +154,7 @@ impl Leases {
     }
 }
 
-/// Merges a page with the next page if both are short.
+/// Merges a page with the next one if the two are at most half a page together.
 fn join(pages: &mut Pages, at: usize) {
     let [one, next, ..] = pages.get(at..).unwrap_or_default() else { return };
     if one.len() + next.len() <= MAX_PAGE_LEASES / 2 {
@@ -215,7 +215,7 @@ mod tests {
                 let shared =
                     |page: &Arc<Vec<Held>>| view.pages.iter().any(|of| Arc::ptr_eq(of, page));
                 let copied = leases.pages.iter().filter(|page| !shared(page)).count();
-                // Splitting or joining a page affects two pages.
+                // Splitting or merging a page affects two pages.
                 assert!(copied <= 2, "{count} leases: {copied} copied");
             }
         }
@@ -226,7 +226,7 @@ mod tests {
         let mut dice = Stream::new(1, 0, "leases");
         let (mut leases, mut known) = (Leases::default(), BTreeMap::new());
         for round in 0..60_000u64 {
-            // The table alternately grows and shrinks, and some insertions replace leases.
+            // The table grows and shrinks in turn, and some insertions replace existing leases.
             let growing = round / 10_000 % 2 == 0;
             let id = dice.below(5_000);
             if dice.below(10) < if growing { 8 } else { 1 } {

@@ -96,8 +96,8 @@ impl Reason {
         self.parts().1
     }
 
-    /// Returns true if the reply is a decision about the command, which is stored under its key.
-    /// Otherwise, the service could not decide the command, and the key remains unused.
+    /// Returns true if the problem is a decision about the command and is therefore stored under
+    /// its key. Otherwise, the service could not decide, and the key remains unused.
     pub(crate) fn is_decision(self) -> bool {
         use Reason::{BadStrategy, LostReply, NoEpochs, NotYet, QueueFull};
         !matches!(self, BadStrategy | LostReply | NoEpochs | NotYet | QueueFull)
@@ -115,7 +115,7 @@ pub struct Problem {
     pub(crate) quota: Option<Quota>,
 }
 
-/// A tenant's node quota and its current use.
+/// A tenant's node quota and the number of nodes it currently uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quota {
     pub(crate) quota: u64,

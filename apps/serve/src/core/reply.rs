@@ -1,5 +1,5 @@
-//! The core's replies. Each interface formats them: `http` as a status and JSON, `lines` in its own
-//! JSON format.
+//! The core's replies. Each interface formats them in its own way: `http` as a status and JSON,
+//! `lines` as another JSON format.
 
 use std::fmt;
 use std::time::Duration;
@@ -35,15 +35,15 @@ pub enum Reply {
     Batch(Vec<Reply>),
     /// The command succeeded, and there is nothing to report.
     Done,
-    /// The reply to an earlier command with the same key, exactly as formatted back then.
+    /// The reply to an earlier command with the same key, exactly as it was formatted then.
     Stored(FormattedReply),
     /// The command failed.
     Problem(Problem),
 }
 
 impl Reply {
-    /// Returns true if the reply should be stored under its idempotency key. Problems
-    /// other than decisions are not stored, so the client can retry the command with its key.
+    /// Returns true if the reply should be stored under its idempotency key. Problems that are not
+    /// decisions are not stored, so that the client can retry with the same key.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Reply::Problem(problem) if !problem.reason.is_decision())
     }
@@ -108,12 +108,12 @@ impl LeaseReply {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Waiting {
-    /// The number that the lease will have once the request is granted.
+    /// The number of the request. The lease will get the same number.
     pub(crate) id: u64,
     /// Always `waiting`.
     pub(crate) state: &'static str,
-    /// The request's fencing token, which is optional when removing the request from the queue. The
-    /// lease gets a greater token.
+    /// The request's fencing token, which need not be given to remove the request from the queue.
+    /// The lease will get a greater token.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     pub(crate) requested: u64,
@@ -126,11 +126,11 @@ pub struct Waiting {
     pub(crate) asked: Instant,
     pub(crate) tenant: Option<String>,
     pub(crate) job: Option<JobName>,
-    /// The reason for the wait; only in `GET /v1/queue` and `GET /v1/leases/{id}`.
+    /// The reason for waiting; only in `GET /v1/queue` and `GET /v1/leases/{id}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) waits_for: Option<WaitsFor>,
-    /// The predicted start; only in `GET /v1/queue` and `GET /v1/leases/{id}`, for the first 256
-    /// requests in a queue.
+    /// The predicted start; only in `GET /v1/queue` and `GET /v1/leases/{id}`, and only for the
+    /// first 256 requests of each queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "http", schema(value_type = Option<super::schema::Forecast>))]
     pub(crate) forecast: Option<Box<StartJson>>,
@@ -160,15 +160,15 @@ impl Waiting {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum WaitsForKind {
-    /// Fewer nodes are free than the request needs.
+    /// There are fewer free nodes than the request needs.
     Nodes,
     /// Enough nodes are free, but the strategy cannot place the request on them.
     Place,
-    /// The request would fit now, but only on nodes reserved in advance or for another request.
+    /// The request would fit now, but only on nodes that are reserved for another purpose.
     Reservation,
-    /// Another request must start first, or the scheduler has not reached this request yet.
+    /// Another request must start first, or the scheduler has not considered this one yet.
     Turn,
-    /// The scheduler does not start the request and gives no reason.
+    /// The scheduler is not starting the request, for an unknown reason.
     Scheduler,
 }
 
@@ -189,7 +189,7 @@ pub struct WaitsFor {
     /// The start of the reservation (RFC 3339).
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) from: Option<Instant>,
-    /// The end of the reservation; null for a request without an estimate.
+    /// The end of the reservation; null if its request has no estimate.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub(crate) until: Option<Instant>,
     /// The planned start; null if the scheduler has no plan for the request.
@@ -197,7 +197,7 @@ pub struct WaitsFor {
     pub(crate) planned: Option<Instant>,
 }
 
-/// Another request. Details are omitted if it belongs to another tenant.
+/// A reference to another request, with details omitted if it belongs to another tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Other {
@@ -248,8 +248,8 @@ pub struct ReservationReply {
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
-    /// The leases visible to the caller that hold some of the nodes and are expected to end after
-    /// the reservation starts. The reservation does not end them.
+    /// The leases visible to the caller that hold some of these nodes and are expected to outlast
+    /// the reservation's start. They keep their nodes until they end.
     pub(crate) leases: Vec<u64>,
 }
 
@@ -282,11 +282,11 @@ pub struct Clock {
     /// The current time.
     #[cfg_attr(feature = "http", schema(value_type = String))]
     pub(crate) now: Instant,
-    /// The number of leases that ended as a result.
+    /// The number of leases that ended when the clock was confirmed.
     pub(crate) ended: u64,
 }
 
-/// Returns the tenant as shown in a reply: `None` for the operator.
+/// Returns a tenant as shown in replies: `None` means the operator.
 fn tenant(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_string())
 }

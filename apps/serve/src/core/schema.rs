@@ -31,7 +31,7 @@ pub(crate) struct Move {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only described")]
 pub(crate) struct Forecast {
-    /// The 5% quantile of the predicted start; null if no start is predicted within 60 days.
+    /// The 5% quantile of the start time; null if no start is predicted within 60 days.
     #[schema(format = DateTime)]
     earliest: Option<String>,
     /// The median of the predicted start.
@@ -51,7 +51,7 @@ pub(crate) struct Forecast {
     /// True once at least 30 forecasts on this machine have been checked. Until then, the margin is
     /// wide and not based on data.
     calibrated: bool,
-    /// The number of requests on this machine that started within their first predicted interval.
+    /// The number of requests on this machine that started within their first forecast interval.
     kept: u64,
     /// The number of requests that started outside their first predicted interval.
     broken: u64,
@@ -59,7 +59,7 @@ pub(crate) struct Forecast {
     runs: u64,
 }
 
-/// A request's placement freedom. Each value also allows everything that the previous one does.
+/// A request's placement freedom. Each value allows everything that the preceding ones allow.
 #[derive(serde::Serialize, ToSchema)]
 #[expect(dead_code, reason = "only described")]
 #[serde(rename_all = "kebab-case")]

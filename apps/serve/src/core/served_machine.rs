@@ -96,7 +96,7 @@ impl ServedMachine {
         &self.dispatcher
     }
 
-    /// Checks that a request could be granted if the machine were empty and healthy.
+    /// Checks that a request could be granted if the machine were empty and all nodes available.
     ///
     /// # Errors
     /// Returns the reason if it could not.
@@ -109,12 +109,12 @@ impl ServedMachine {
         self.spec.scheduler.is_some()
     }
 
-    /// Converts the demand in a command to a request for the strategy.
+    /// Converts a command's demand to a request for the strategy.
     pub(crate) fn request(&mut self, ask: Ask) -> Request {
         ask.request(&mut self.shaper)
     }
 
-    /// Returns the strategy's placement for a request that does not wait.
+    /// Returns the placement that the strategy would choose for a request that does not wait.
     ///
     /// # Errors
     /// Returns the reason if there is no placement.
@@ -150,7 +150,7 @@ impl ServedMachine {
         self.dispatcher.give_up(id);
     }
 
-    /// Lets the strategy place a request that does not wait.
+    /// Has the strategy allocate nodes for a request that does not wait. Returns the boxes.
     pub(crate) fn grant(
         &mut self,
         id: u64,
@@ -177,11 +177,11 @@ impl ServedMachine {
         let start = micros(lease.start_ms);
         let job = job(JobId(lease.id), lease.request(), start, lease.estimate());
         let held = self.dispatcher.hold(job, start, placement).map(drop);
-        // Look for the occupied box only on failure.
+        // Determine which box is occupied only if the allocation has failed.
         held.map_err(|error| self.check_free(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
-    /// Checks that boxes are disjoint and lie on the machine, and that all their nodes are free.
+    /// Checks that the boxes are disjoint and on the machine, and that all their nodes are free.
     pub(crate) fn check_free(&self, parts: &[Cuboid]) -> Result<(), String> {
         if parts.is_empty() {
             return Err("a lease must have at least one box".to_string());
@@ -212,12 +212,12 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// Returns the maximum number of nodes for a waiting request, which counts against the quota.
+    /// Returns the most nodes a waiting request could get, all of which count against the quota.
     pub(crate) fn quota_nodes(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
 
-    /// Adds a request to the queue and returns the number of nodes that count against the quota.
+    /// Adds a request to the queue. Returns the number of nodes that count against the quota.
     pub(crate) fn enqueue(&mut self, waiting: &WaitingRequest) -> u64 {
         let asked = micros(waiting.asked_ms);
         let job = job(JobId(waiting.id), waiting.request(), asked, waiting.estimate());
@@ -225,7 +225,7 @@ impl ServedMachine {
         self.quota_nodes(waiting)
     }
 
-    /// Removes a request from any position in the queue. O(n).
+    /// Removes a request from the queue, wherever it is. O(n).
     pub(crate) fn withdraw(&mut self, id: u64) {
         let index = self.waiting().position(|other| other == id);
         if let Some(index) = index {
@@ -233,7 +233,7 @@ impl ServedMachine {
         }
     }
 
-    /// Starts the next waiting request that can start now. Returns its number and boxes.
+    /// Starts one waiting request, if any can start now. Returns its number and its boxes.
     pub(crate) fn start_next(&mut self, now_ms: u64) -> Option<(u64, Vec<Cuboid>)> {
         if !self.has_queue() {
             return None;
@@ -291,7 +291,7 @@ pub(crate) fn estimate(stated_ms: Option<u64>, ttl_ms: Option<u64>) -> Time {
 }
 
 impl Lease {
-    /// Returns when schedulers expect the lease to end, in milliseconds since 1970.
+    /// Returns the time when schedulers expect the lease to end, in milliseconds since 1970.
     pub(crate) fn expected_end_ms(&self) -> u64 {
         self.start_ms.saturating_add(self.estimate().0 / 1000)
     }
@@ -300,7 +300,7 @@ impl Lease {
         estimate(self.estimate_ms, self.length_ms())
     }
 
-    /// Returns the time from the lease's start to its expiry.
+    /// Returns the duration from the lease's start to its expiry, if it expires.
     pub(crate) fn length_ms(&self) -> Option<u64> {
         self.expires_ms.map(|end| end.saturating_sub(self.start_ms))
     }

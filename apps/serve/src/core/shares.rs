@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// Entries by number and by party. Each entry has `N` amounts, such as its size. Each amount is
-/// summed per party and in total.
+/// A table of entries by number and by party. Each entry has `N` amounts, such as its size, which
+/// are summed per party and in total.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares<P, T, const N: usize> {
     entries: BTreeMap<u64, Entry<P, T, N>>,
@@ -40,7 +40,7 @@ impl<P, T, const N: usize> Default for Shares<P, T, N> {
 }
 
 impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
-    /// Returns the number for a new entry; numbers start at 1.
+    /// Returns the number for a new entry. The first number is 1.
     pub(crate) fn number(&mut self) -> u64 {
         self.last += 1;
         self.last
@@ -78,7 +78,7 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
         self.remove(oldest)
     }
 
-    /// Changes a party's share and updates the totals and ranks.
+    /// Applies a change to a party's share and updates the totals and ranks.
     fn change(&mut self, party: &P, change: impl FnOnce(&mut Share<N>)) {
         let none = || Share { numbers: BTreeSet::new(), amounts: [0; N] };
         let share = self.parties.entry(party.clone()).or_insert_with(none);
@@ -118,7 +118,7 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
 
 #[cfg(feature = "http")]
 impl<P: Eq + Hash, T, const N: usize> Shares<P, T, N> {
-    /// Returns the sum of each amount for a party.
+    /// Returns a party's sum of each amount.
     pub(crate) fn of(&self, party: &P) -> [usize; N] {
         self.parties.get(party).map_or([0; N], |share| share.amounts)
     }

@@ -14,15 +14,15 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StateSnapshot {
-    /// The number of the last record in the snapshot.
+    /// The number of the last record that the snapshot includes.
     pub seq: u64,
-    /// The time of the last record in the snapshot.
+    /// The time of the last record that the snapshot includes.
     pub now_ms: u64,
     /// The number of the next lease.
     pub next_id: u64,
     /// The last epoch.
     pub epoch: u64,
-    /// The leases granted or renewed since the clock became doubtful; `None` if it is not in doubt.
+    /// The leases granted or renewed since doubt about the clock began; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted: Option<Vec<u64>>,
     /// The machines, with their failed and drained nodes.
@@ -51,7 +51,7 @@ pub struct SavedMachine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scheduler: Option<String>,
     shape_rule: String,
-    /// The failed and drained nodes, by row-major index.
+    /// The failed and drained nodes, identified by their row-major indexes.
     nodes: Vec<(u32, NodeState)>,
 }
 

@@ -1,4 +1,4 @@
-//! The state of the service, obtained by folding the journal.
+//! The state of the service, which results from folding the journal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -26,15 +26,15 @@ pub struct MachineSpec {
     /// The scheduler, if requests may wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
-    /// The rule that converts a number of nodes to a box.
+    /// The rule that converts a requested number of nodes to a box.
     pub shape_rule: String,
 }
 
 /// Limits on tenants and on memory.
 #[derive(Clone, Debug)]
 pub struct ServiceLimits {
-    /// The maximum number of nodes that a tenant may hold and wait for, unless `quotas` has an
-    /// entry for the tenant.
+    /// The maximum number of nodes that each tenant may hold and wait for in total, unless `quotas`
+    /// has an entry for that tenant.
     pub quota: Option<u64>,
     /// The quotas of individual tenants.
     pub quotas: HashMap<String, u64>,
@@ -69,7 +69,7 @@ pub enum StateError {
         /// The reason.
         reason: String,
     },
-    /// The machine has a different grid in the stored data.
+    /// The stored machine has a different grid.
     #[error("machine {name} is {known} in the stored data, but {asked} was specified")]
     OtherGrid {
         /// The machine's name.
@@ -91,7 +91,7 @@ pub struct ServiceState {
     pub(crate) waiting: BTreeMap<u64, Arc<WaitingRequest>>,
     /// The expiry times of leases, as `(time, lease)` pairs.
     pub(crate) expiries: BTreeSet<(u64, u64)>,
-    /// The advance reservations, by number. `reservation_ends` lists their `(end, number)` pairs.
+    /// The advance reservations by number. `reservation_ends` has their `(end, number)` pairs.
     pub(crate) reservations: BTreeMap<u64, Arc<Reservation>>,
     pub(crate) reservation_ends: BTreeSet<(u64, u64)>,
     /// The number of nodes that each tenant holds or is waiting for.
@@ -103,18 +103,18 @@ pub struct ServiceState {
     pub(crate) ended: Ended,
     /// The last epoch.
     pub(crate) epoch: u64,
-    /// The leases granted or renewed since the clock became doubtful; `None` if it is not in doubt.
-    /// No lease expires while the clock is in doubt.
+    /// The leases granted or renewed since doubt about the clock began; `None` if there is no
+    /// doubt. No lease expires while the clock is in doubt.
     pub(crate) in_doubt: Option<BTreeSet<u64>>,
-    /// The machines whose queues advance after the last of several commands in a batch. Empty
-    /// between batches.
+    /// The machines whose queues are to be advanced after the last of several consecutive commands
+    /// in a batch. Empty outside of batches.
     pub(crate) pending_queues: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,
 }
 
 impl ServiceState {
-    /// Returns the initial state, before the first record, without machines.
+    /// Returns the initial state, without records or machines.
     pub fn new(limits: ServiceLimits, seed: u64) -> ServiceState {
         ServiceState {
             seq: 0,
@@ -153,15 +153,15 @@ impl ServiceState {
         self.in_doubt.is_some()
     }
 
-    /// Returns when the next lease expires or the next reservation ends, in milliseconds since
-    /// 1970; `None` while the clock is in doubt.
+    /// Returns the time when the next lease expires or the next reservation ends, in milliseconds
+    /// since 1970. Returns `None` while the clock is in doubt.
     pub fn next_expiry_ms(&self) -> Option<u64> {
         let next = [self.expiries.first(), self.reservation_ends.first()].into_iter().flatten();
         next.map(|&(at, _)| at).min().filter(|_| !self.is_clock_doubted())
     }
 
-    /// Restarts epochs from the wall clock. A server calls this when it becomes the leader;
-    /// `random` must differ each time.
+    /// Starts a new sequence of epochs from the wall clock. Called by a server that becomes the
+    /// leader; `random` must differ each time.
     pub fn begin_epochs(&mut self, wall_ms: u64, random: u64) {
         self.epoch = epoch::begin(self.epoch, wall_ms, random);
     }
@@ -187,8 +187,8 @@ impl ServiceState {
         self.boards[board].machine()
     }
 
-    /// Converts the demand in a command to a request for the strategy. If the shape rule is random,
-    /// this draws a random number.
+    /// Converts a command's demand to a request for the strategy. If the shape rule is random, this
+    /// draws a random number.
     pub fn request(&mut self, board: usize, ask: Ask) -> Request {
         self.boards[board].request(ask)
     }
@@ -225,7 +225,7 @@ impl ServiceState {
         self.limits.quotas.get(tenant).copied().or(self.limits.quota)
     }
 
-    /// Removes an ended lease or waiting request from its tenant's usage and job names.
+    /// Subtracts an ended lease or waiting request from its tenant's usage; frees its job name.
     pub(crate) fn forget(&mut self, tenant: &str, job: Option<&JobName>, nodes: u64) {
         if let Some(used) = self.usage.get_mut(tenant) {
             *used = used.saturating_sub(nodes);
@@ -238,7 +238,7 @@ impl ServiceState {
         }
     }
 
-    /// Adds a new lease or waiting request to its tenant's usage and job names.
+    /// Adds a new lease or waiting request to its tenant's usage and registers its job name.
     pub(crate) fn count(&mut self, id: u64, tenant: &str, job: Option<&JobName>, nodes: u64) {
         *self.usage.entry(tenant.to_string()).or_insert(0) += nodes;
         if let Some(job) = job {

@@ -15,7 +15,7 @@ const MAX_PLAIN_BYTES: usize = 2048;
 /// The maximum size of a body in bytes, far above the size of any batch reply.
 const MAX_BODY_BYTES: u64 = 64 << 20;
 
-/// A stored body, which can be read back byte for byte.
+/// A stored body, which is restored byte for byte when it is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum StoredBody {

@@ -1,4 +1,4 @@
-//! Stored replies for clients that repeat a request, limited by age, number and size ([`Shares`]).
+//! Replies stored in case clients retry a request, limited by age, number and size ([`Shares`]).
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ const OVERHEAD_BYTES: usize = 256;
 /// Stored replies by tenant and key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoredReplies {
-    /// The replies with their times, oldest first. The two amounts of a reply are 1 and its size.
+    /// The replies with their times, oldest first. The amounts of each reply are 1 and its size.
     replies: Shares<String, (u64, StoredReply), 2>,
     /// The number of each reply, by tenant and key.
     numbers: HashMap<(String, String), u64>,
 }
 
 impl StoredReplies {
-    /// Returns the digest of the command and the reply for a key, if the key is known.
+    /// Returns the command's digest and the reply stored under a key, if there is one.
     pub(crate) fn get(
         &self,
         tenant: &str,
@@ -35,7 +35,7 @@ impl StoredReplies {
     /// Stores a reply, and evicts old replies if the limits are exceeded.
     pub(crate) fn add(&mut self, now_ms: u64, reply: &StoredReply, limits: &ServiceLimits) {
         let name = (reply.tenant.clone(), reply.key.clone());
-        // A command with a known key is not decided again, so no key has a second reply.
+        // A command with a known key is not executed again, so a key never gets a second reply.
         if !self.numbers.contains_key(&name) {
             let (tenant, amounts) = (reply.tenant.clone(), [1, size(reply)]);
             self.numbers.insert(name, self.replies.add(tenant, amounts, (now_ms, reply.clone())));

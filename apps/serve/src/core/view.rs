@@ -40,9 +40,9 @@ pub struct BoardView {
     pub busy: u32,
     /// The number of failed or drained nodes not held by a lease.
     pub unavailable: u32,
-    /// The row-major numbers of failed nodes, including those held by a lease.
+    /// The row-major indexes of the failed nodes, including those held by a lease.
     pub failed: Vec<u32>,
-    /// The row-major numbers of drained nodes, including those held by a lease.
+    /// The row-major indexes of the drained nodes, including those held by a lease.
     pub drained: Vec<u32>,
     /// The scheduler's current plans for waiting requests, in queue order, if there are any.
     pub standing: Option<Standing>,
@@ -64,7 +64,7 @@ pub struct NodeCounts {
 }
 
 impl ServiceState {
-    /// Returns a view that shares its leases with the state. O(nodes/64 + waiting requests).
+    /// Returns a view, which shares leases with the state. O(nodes/64 + waiting requests).
     pub fn view(&self) -> StateView {
         let boards = self.boards.iter().map(|board| BoardView {
             spec: board.spec.clone(),
@@ -94,13 +94,13 @@ impl StateView {
         index_of(self.boards.iter().map(|board| &board.spec), name)
     }
 
-    /// Returns the leases on a machine, in the order granted.
+    /// Returns the leases on a machine, in the order in which they were granted.
     pub fn leases_on<'a>(&'a self, board: &BoardView) -> Vec<&'a Lease> {
         let leases = self.leases.by_grant(Some(&board.spec.name));
         leases.into_iter().map(|lease| &**lease).collect()
     }
 
-    /// Returns the advance reservations on a machine, by number.
+    /// Returns the advance reservations on a machine, in order of number.
     pub fn reservations_on<'a>(
         &'a self,
         board: &'a BoardView,
@@ -109,7 +109,7 @@ impl StateView {
         all.filter(|reservation| reservation.machine == board.spec.name)
     }
 
-    /// Counts a machine's nodes. If any node is drained, this scans the boxes of every lease.
+    /// Counts a machine's nodes by state. If any are drained, this scans every lease's boxes.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {
         let mut drained = board.drained.len() as u64;
         if drained > 0 {

@@ -1,4 +1,4 @@
-//! A copy of the state, and the forecasters that learn from its records.
+//! A copy of the state, with forecasters that learn from the records applied to it.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -39,7 +39,7 @@ enum Stale {
 }
 
 impl Learner {
-    /// Builds a copy of the state after record `until`, and learns from all retained records.
+    /// Reconstructs the state as of record `until`, learning from all retained records.
     pub(super) fn new(
         history: &dyn History,
         until: u64,
@@ -82,7 +82,7 @@ impl Learner {
         }
     }
 
-    /// Learns from a record and applies it to the copy.
+    /// Lets the forecaster learn from a record, then applies the record to the copy.
     fn apply(&mut self, record: &ServiceRecord) -> Result<(), FoldError> {
         self.observe(record);
         self.state.apply(record)?;
@@ -92,7 +92,7 @@ impl Learner {
         Ok(())
     }
 
-    /// Adds forecasters for new machines and their jobs, and updates existing machines' schedulers.
+    /// Adds forecasters for new machines and their jobs. Updates existing machines' schedulers.
     fn update_machines(&mut self) {
         self.forecasters.resize_with(self.state.boards.len(), || None);
         self.stale = vec![Stale::All; self.forecasters.len()];
@@ -179,8 +179,8 @@ impl Learner {
         }
     }
 
-    /// Marks forecasts as stale. A new request does not change other requests' forecasts, which
-    /// already allow for later arrivals. Anything else may change all of them.
+    /// Marks forecasts as stale. A new request does not affect other requests' forecasts, which
+    /// already account for later arrivals. Any other change may affect all forecasts.
     fn invalidate(&mut self, machine: &str, request: Option<u64>) {
         let Some(index) = self.state.board_index(Some(machine)) else { return };
         match (request, &mut self.stale[index]) {
@@ -191,8 +191,8 @@ impl Learner {
         }
     }
 
-    /// Returns the current forecasts by machine. A forecast is recomputed only if a record may have
-    /// changed it, or if the request is still waiting after its median start.
+    /// Returns the current forecasts by machine. Recomputes a forecast only if a record may have
+    /// changed it or if its request is still waiting after its median predicted start.
     pub(super) fn forecasts(
         &mut self,
         before: &MachineForecasts,

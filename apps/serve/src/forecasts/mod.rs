@@ -27,7 +27,7 @@ const MIN_INTERVAL: Duration = Duration::from_millis(200);
 /// The minimum time between updates without changes, for requests whose median start has passed.
 const IDLE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Forecasts for all machines, and the accuracy of earlier forecasts.
+/// The latest forecasts for all machines, and the accuracy of past forecasts.
 #[derive(Default)]
 pub(crate) struct Forecasts {
     /// True once all past records have been read. Until then, there are no forecasts.
@@ -42,11 +42,11 @@ type MachineForecasts = HashMap<String, Arc<MachineForecast>>;
 /// A machine's latest forecasts.
 struct MachineForecast {
     forecast: QueueForecast,
-    /// The number of forecasts made for waiting requests, including repeated forecasts.
+    /// The number of forecasts made for waiting requests, counting repeated forecasts.
     made: u64,
 }
 
-/// A machine's grid and its latest forecasts, for readers.
+/// A machine's grid and its latest forecasts, as seen by readers.
 pub(crate) struct Starts {
     grid: Grid,
     machine: Option<Arc<MachineForecast>>,
@@ -95,7 +95,7 @@ impl Forecasts {
         Starts { grid: board.grid, machine }
     }
 
-    /// Returns each machine's experience and its number of forecasts, including repeated ones.
+    /// Returns each machine's experience and its forecast count, including repeated forecasts.
     pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
         let machines = self.machines.lock();
         let experience = |machine: &MachineForecast| (machine.forecast.experience, machine.made);
@@ -135,7 +135,7 @@ impl Forecasts {
         })
     }
 
-    /// Forecasts when a request arriving now would start, given all records so far.
+    /// Forecasts when a request that arrives now would start, given all records so far.
     ///
     /// # Errors
     /// Returns a [`NoForecast`] that explains why no forecast can be made.

@@ -24,15 +24,15 @@ const ANSWER_TIMEOUT: Duration = Duration::from_mins(2);
 /// The time limit for a forecast.
 const FORECAST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Limits on callers, and the shapes that the metrics cover.
+/// Limits on callers, and the shapes counted in the metrics.
 #[derive(Clone, Debug)]
 pub struct HttpBounds {
     /// The maximum size of a request body, in bytes.
     pub max_body_bytes: usize,
     /// The maximum number of concurrent watchers.
     pub watchers: usize,
-    /// The average request rate allowed per tenant, in requests per second. The operator has no
-    /// limit. Each operation in a batch counts as a request.
+    /// The average number of requests per second that each tenant may send. Each operation in a
+    /// batch counts as a request. The operator is not limited.
     pub rate: Option<f64>,
     /// The maximum number of commands in a batch.
     pub batch: usize,

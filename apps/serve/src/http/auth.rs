@@ -1,4 +1,4 @@
-//! Authenticates callers by the Unix socket peer's user ID, by a bearer token, or by a client
+//! Authenticates callers by the user ID of the Unix socket's peer, a bearer token, or a client
 //! certificate.
 
 use std::collections::HashMap;
@@ -31,13 +31,13 @@ struct Token {
     tenant: Option<String>,
 }
 
-/// The tokens and quotas from a token file, and the other means of authentication.
+/// The tokens and quotas from a token file, and the settings for other authentication methods.
 #[derive(Default)]
 pub struct Access {
     tokens: Vec<Token>,
     /// The maximum number of nodes per tenant.
     quotas: HashMap<String, u64>,
-    /// The user who runs this process. Like root, this user is the operator.
+    /// The user ID of this process. Like root, this user counts as the operator.
     uid: u32,
     /// True if client certificates are requested.
     certificates: bool,
@@ -76,8 +76,8 @@ impl Access {
     fn read_line(&mut self, line: &str) -> Result<(), &'static str> {
         let words = line.split([' ', '\t']).filter(|word| !word.is_empty());
         let words: Vec<&str> = words.take_while(|word| !word.starts_with('#')).collect();
-        // A token in a header must be visible ASCII. Some editors write a byte order mark at the
-        // beginning of a file.
+        // A token must consist of visible ASCII to fit in a header. This check also detects the
+        // byte order mark that some editors write at the beginning of a file.
         if words.iter().any(|word| word.bytes().any(|byte| !byte.is_ascii_graphic())) {
             return Err("a character is not visible ASCII; it may be a byte order mark or NUL");
         }
@@ -139,8 +139,8 @@ impl Access {
             identified => identified.ok(),
         };
         let required = || unauthorized(self.requirement());
-        // A token may give more rights to a caller that is already identified. If no tokens are
-        // configured, a token is ignored.
+        // A token may give additional rights to a caller that has already been identified. If no
+        // tokens are configured, a caller's token is ignored.
         let value = headers.get(header::AUTHORIZATION).filter(|_| !self.tokens.is_empty());
         let Some(value) = value else { return caller.ok_or_else(required) };
         let text = value.to_str().unwrap_or_default();
@@ -164,7 +164,7 @@ impl Access {
         }
     }
 
-    /// Identifies a caller by its connection. The error is the address of an unidentified caller.
+    /// Identifies a caller by its connection. If it cannot be identified, returns its address.
     fn identify(&self, peer: &Peer) -> Result<Caller, IpAddr> {
         match peer {
             Peer::User(uid) if *uid == 0 || *uid == self.uid => Ok(Caller::OPERATOR),
@@ -174,7 +174,7 @@ impl Access {
         }
     }
 
-    /// Returns the party of a peer that has sent no token.
+    /// Returns the party of a peer that has not sent a token.
     pub(crate) fn party(&self, peer: &Peer) -> Party {
         self.identify(peer).map_or_else(Party::at, |caller| Party::of(&caller))
     }

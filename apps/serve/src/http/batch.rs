@@ -71,7 +71,7 @@ impl Operation {
         };
         match self {
             Operation::Lease(body) => {
-                // Leave unknown machines to the decision, so that the other commands still proceed.
+                // Let the decision reject an unknown machine, so that other commands still run.
                 let unknown = app.named_grid(body.machine.as_deref()).err();
                 let grid = app.grid(body.machine.as_deref());
                 let request = body.request(grid).map_err(|problem| unknown.unwrap_or(problem));

@@ -36,7 +36,7 @@ impl NodesRequested<'_> {
     }
 }
 
-/// Defines a body type with the members that describe the requested nodes, plus others.
+/// Defines a body type whose members describe the requested nodes, plus additional members.
 macro_rules! request_body {
     ($(#[$meta:meta])* $name:ident($freedom:ident) { $($members:tt)* }) => {
         $(#[$meta])*
@@ -46,11 +46,11 @@ macro_rules! request_body {
             /// The sides of the box, one per axis of the machine.
             #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
             pub(super) shape: Option<Vec<u64>>,
-            /// The number of nodes, instead of a shape.
+            /// The number of nodes, as an alternative to `shape`.
             #[schema(minimum = 1)]
             pub(super) nodes: Option<u64>,
-            /// The placement freedom. By default, the strategy decides, except that plans to move
-            /// leases default to `turned`.
+            /// The placement freedom. By default, the strategy decides; in plans to move leases,
+            /// the default is `turned`.
             #[schema(value_type = Option<$crate::core::schema::$freedom>)]
             pub(super) freedom: Option<String>,
             /// The machine's name. Defaults to the first machine.
@@ -74,7 +74,7 @@ request_body! {
         /// The number of seconds until the lease expires. By default, it does not expire.
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         pub(crate) ttl_s: Option<f64>,
-        /// The job's estimated run time in seconds, which schedulers use.
+        /// The job's estimated run time in seconds, for use by schedulers.
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         pub(crate) estimate_s: Option<f64>,
         /// The tenant that receives the lease. Only the operator may name another tenant.
@@ -152,20 +152,20 @@ pub(crate) struct NodeBody {
 /// Parses a body, which must be an object without duplicate keys.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     let bad = |detail: &dyn fmt::Display| Problem::bad(message(&format!("the body: {detail}")));
-    // Serde would also accept an array that lists the values in field order.
+    // Serde would also accept an array of values in field order.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(bad(&"expected an object, found a list"));
     }
-    // Serde rejects duplicates of known fields, and unknown fields are errors.
+    // Serde rejects duplicates of known fields, and unknown fields are errors anyway.
     serde_json::from_slice(bytes).or_else(|error| {
-        // In JSON, 4.0 is also an integer. Convert such numbers only if parsing fails.
+        // In JSON, 4.0 is an integer too. Convert such numbers only if parsing fails.
         let mut body: Value = json::read(bytes).map_err(|error| bad(&error))?;
         floats_to_integers(&mut body);
         serde_json::from_value(body).map_err(|_| bad(&error))
     })
 }
 
-/// Parses a number in a query string. The maximum is 2^63 - 1, as stated in the OpenAPI document.
+/// Parses a number in a query. As stated in the OpenAPI document, the maximum is 2^63 - 1.
 pub(crate) fn query_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let number = Option::<u64>::deserialize(from)?;
     match number.filter(|&number| i64::try_from(number).is_err()) {
@@ -276,7 +276,7 @@ pub(crate) fn check_empty(bytes: &Bytes) -> Result<(), Problem> {
     }
 }
 
-/// Converts a number of seconds in a body to milliseconds, at least one.
+/// Converts seconds from a request body to milliseconds, with a minimum of one.
 pub(crate) fn millis(member: &str, seconds: Option<f64>) -> Result<Option<u64>, Problem> {
     match seconds {
         None => Ok(None),

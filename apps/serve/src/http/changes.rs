@@ -32,7 +32,7 @@ pub(crate) struct CreateQuery {
 enum DiagnosisDetail {
     /// The reason and a diagnosis.
     Full,
-    /// Only the reason, which costs nothing beyond the placement attempt itself.
+    /// Report only the reason, which costs nothing beyond the placement attempt itself.
     None,
 }
 

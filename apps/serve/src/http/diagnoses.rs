@@ -1,7 +1,7 @@
-//! A cache of diagnoses. Diagnoses in the same state share all data that does not depend on the
-//! request, and identical requests from the same tenant share a diagnosis.
+//! A cache of diagnoses. All diagnoses in the same state share the data that does not depend on the
+//! request, and identical requests from the same tenant share one diagnosis.
 //!
-//! To bound memory use, only the last state is cached, with at most [`MAX_ANSWERS`] answers.
+//! To limit memory use, caches only the latest state, with at most [`MAX_ANSWERS`] answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -20,7 +20,7 @@ const MAX_ANSWERS: usize = 256;
 /// A cache key: the machine's index, the request, and the caller's tenant.
 type Key = (usize, Request, Option<String>);
 
-/// The cache for the last state in which a request was diagnosed.
+/// The cache for the state in which a request was most recently diagnosed.
 #[derive(Default)]
 pub(crate) struct Diagnoses(Mutex<Option<Arc<StateCache>>>);
 
@@ -70,7 +70,7 @@ impl Diagnoses {
     /// Returns the cache for a state, discarding the cache for any other state.
     fn cache_for(&self, view: &Arc<StateView>) -> Arc<StateCache> {
         let mut last = self.0.lock();
-        // Record numbers do not identify states, because they are reused after a failed write.
+        // Record numbers cannot identify states, because they are reused after a failed write.
         if let Some(cache) = last.as_ref().filter(|cache| Arc::ptr_eq(&cache.view, view)) {
             return cache.clone();
         }

@@ -41,7 +41,7 @@ request_body! {
     WhatIfBody(Freedom) {
         /// A strategy other than the machine's own.
         strategy: Option<String>,
-        /// The numbers of leases assumed to have ended.
+        /// The numbers of the leases to treat as ended.
         #[serde(default)]
         end: Vec<u64>,
         /// Nodes assumed to have failed.

@@ -62,7 +62,7 @@ pub(crate) struct ChangeHeaders {
     idempotency_key: Option<String>,
 }
 
-/// A request to change something, with its caller, key and body.
+/// A request that changes something, with its caller, key and body.
 pub(crate) struct Change {
     caller: Caller,
     key: Option<HeaderValue>,
@@ -97,8 +97,8 @@ impl Change {
         Change { is_diagnosed: false, ..self }
     }
 
-    /// Executes the command in the body, and adds a diagnosis to a refusal. In the idempotency
-    /// key's digest, `route` stands for the method and path.
+    /// Executes the command in the body, adding a diagnosis if it is refused. `route` represents
+    /// the method and path in the idempotency key's digest.
     pub(crate) async fn carry_out(
         self,
         app: &App,
@@ -150,8 +150,8 @@ impl Change {
     }
 }
 
-/// Copies the lease requests in a command, because the decision consumes the command. A batch has
-/// one entry per command.
+/// Copies the lease requests in a command, which is consumed when it is decided. For a batch, the
+/// result has one entry per command.
 fn lease_requests(command: &Command) -> Vec<Option<LeaseRequest>> {
     let commands = match command {
         Command::Batch(commands) => &commands[..],

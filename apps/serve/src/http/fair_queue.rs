@@ -13,13 +13,13 @@ use super::Fault;
 use super::permits::Party;
 use crate::core::Caller;
 
-/// The number of callers that triggers the removal of idle callers.
+/// The number of callers at which idle callers are removed.
 const CLEANUP_AT: usize = 64;
 
-/// A queue that runs a few computations at a time, at most one per caller. A request first waits
-/// for the same caller's earlier requests, and then for at most one request from each other caller.
-/// The wait has no time limit: behind `n` earlier requests from the same caller, it can be `n`
-/// times as long as behind one. It ends when the caller disconnects.
+/// A queue that runs a few computations at a time, but only one per caller. A request first waits
+/// for its caller's earlier requests and then for at most one request from every other caller.
+/// There is no limit on the wait: behind `n` earlier requests from the same caller, it can take `n`
+/// times as long as behind one. It ends if the caller disconnects.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
     /// One semaphore per caller, with a single permit.
@@ -27,7 +27,7 @@ pub(crate) struct FairQueue {
     timeout: Duration,
 }
 
-/// A flag that is set when no one is waiting for the result of a computation anymore.
+/// A flag that is set once no one is waiting for the result of a computation.
 #[derive(Clone, Default)]
 pub(crate) struct StopFlag(Arc<AtomicBool>);
 
@@ -36,7 +36,7 @@ impl StopFlag {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Returns the underlying flag, in the type that a forecaster expects.
+    /// Returns the underlying flag, which has the type that a forecaster expects.
     pub(crate) fn shared(&self) -> &Arc<AtomicBool> {
         &self.0
     }
@@ -58,9 +58,9 @@ impl FairQueue {
         FairQueue { turns, caller_turns: Mutex::default(), timeout }
     }
 
-    /// Runs a caller's computation when its turn comes. The stop flag is set when the caller
-    /// disconnects or the computation times out. A computation that ignores the flag keeps its
-    /// turn.
+    /// Runs a caller's computation when its turn comes. Sets the stop flag if the caller
+    /// disconnects or the computation times out. A computation that ignores the flag still holds
+    /// its turn until it ends.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -133,7 +133,7 @@ mod tests {
             queue.run(&caller, move |_| order.lock().push(name)).await.unwrap();
         };
         runtime.block_on(async {
-            // The first computation waits until all callers have entered the queue.
+            // Block the first computation until all callers have entered the queue.
             let guard = order.lock();
             let release = async move { drop(guard) };
             tokio::join!(run("a"), run("a"), run("a"), run("a"), run("b"), release);

@@ -1,5 +1,5 @@
-//! Validates requests (query parameters, body encoding, head size), and lists the headers that all
-//! replies have.
+//! Validates requests (query parameters, body encoding, head size) and lists the headers included
+//! in every reply.
 
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Query, Request};

@@ -20,10 +20,10 @@ pub(crate) struct Status {
     /// The number of the last record, if the service is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// `in-doubt` if the clock is far ahead of the last record. While it is, no lease expires.
+    /// `in-doubt` if the clock is far ahead of the last record; no lease expires until resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<&'static str>,
-    /// An explanation of the doubt about the clock, and how to resolve it.
+    /// A description of the doubt about the clock, and how to resolve it.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }

@@ -21,7 +21,7 @@ use super::connection::{Accepted, serve_connection};
 use super::{App, Peer};
 use crate::secret;
 
-/// The time allowed for requests in flight to finish when the service stops.
+/// The time that requests in progress have to finish when the service stops.
 const GRACE: Duration = Duration::from_millis(1200);
 
 /// An address to listen on.
@@ -42,7 +42,7 @@ pub enum ListenError {
     /// Other machines could read the traffic.
     #[error("{0} is reachable from other machines, which requires TLS (--tls-cert and --tls-key)")]
     NeedsTls(SocketAddr),
-    /// Other machines could use the service without authentication.
+    /// The address is reachable from other machines, but no authentication is configured.
     #[error("{0} is reachable from other machines, which requires --token-file or --client-ca")]
     NeedsToken(SocketAddr),
     /// The address cannot be bound.
@@ -151,7 +151,7 @@ impl Listener {
         }
     }
 
-    /// Serves until the service stops, then lets requests in flight finish.
+    /// Serves requests until the service stops, then lets requests in progress finish.
     pub(crate) async fn serve(self, app: Arc<App>, router: Router) {
         let mut stopping = app.stopping.clone();
         loop {

@@ -1,4 +1,4 @@
-//! Looks up machines and their leases and waiting requests in a state.
+//! Looks up machines, leases and waiting requests in a given state.
 
 use std::sync::Arc;
 

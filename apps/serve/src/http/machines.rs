@@ -1,4 +1,4 @@
-//! Routes for machines' node counts and for the data on the web page.
+//! Routes that return machines' node counts and the data for the web page.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) struct MachineQuery {
     /// Selects the state after this record.
     #[serde(default, deserialize_with = "query_number")]
     pub(super) at: Option<u64>,
-    /// Selects the state at this time, in milliseconds since 1970.
+    /// The time of the state to return, in milliseconds since 1970.
     #[serde(default, deserialize_with = "query_number")]
     pub(super) at_ms: Option<u64>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Machine {
     nodes: u64,
     /// Free, healthy nodes.
     free: u64,
-    /// Nodes held by leases, even if they have failed or are drained.
+    /// Nodes held by leases, including any that have failed or are drained.
     busy: u64,
     /// Failed nodes that no lease holds.
     failed: u64,
@@ -123,7 +123,7 @@ impl DrawnLease {
     }
 }
 
-/// All the data about a machine that the page draws.
+/// All data about a machine that the page displays.
 #[derive(Serialize, ToSchema)]
 #[schema(as = State)]
 pub(crate) struct Drawn {

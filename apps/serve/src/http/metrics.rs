@@ -146,7 +146,7 @@ fn register_machines(view: &StateView, registry: &mut Registry) {
     register("waiting", help, view.boards.iter().map(waiting).collect());
 }
 
-/// Registers the number and accuracy of forecasts. The counts are reset when the service starts.
+/// Registers the number and accuracy of forecasts, both of which restart with the service.
 fn register_forecasts(app: &App, registry: &mut Registry) {
     let experiences = app.forecasts.experiences();
     let mut register = |name: &str, help: &str, number: fn(&Experience, u64) -> u64| {
@@ -168,8 +168,8 @@ fn register_forecasts(app: &App, registry: &mut Registry) {
     register("promises_broken", help, |experience, _| experience.promises.broken);
 }
 
-/// Registers how many boxes of each configured shape fit simultaneously on each machine with enough
-/// axes. Boxes are counted on a separate thread, and only if the free nodes have changed.
+/// Registers how many boxes of each configured shape fit at once on each machine with enough axes.
+/// Counts on a separate thread, and only if the free nodes have changed.
 async fn register_slots(app: &Arc<App>, view: Arc<StateView>, registry: &mut Registry) {
     if app.bounds.slots.is_empty() {
         return;

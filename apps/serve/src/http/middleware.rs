@@ -35,7 +35,7 @@ pub(crate) async fn authenticate(
 }
 
 impl App {
-    /// Charges a caller for `count` requests, in addition to `paid` requests already charged.
+    /// Charges a caller for `count` requests, on top of `paid` requests it has already paid for.
     ///
     /// # Errors
     /// Returns an error if the caller would exceed its rate limit.
@@ -68,8 +68,8 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::new(StatusCode::FORBIDDEN, "other-origin", detail))
 }
 
-/// Rejects malformed heads, records metrics for all requests, copies `traceparent` to the reply and
-/// the log, and adds the common headers to replies.
+/// Rejects malformed heads, records metrics for every request, copies `traceparent` to the reply
+/// and the log, and adds the common headers to the reply.
 pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = app.writer.clock.micros();
     let trace = request.headers().get(TRACEPARENT).cloned();

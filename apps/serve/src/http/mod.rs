@@ -64,7 +64,7 @@ pub(crate) use problem::Fault;
 pub use reply::written;
 pub(crate) use sampling::sample;
 
-/// Returns the routes that require authentication, and the public routes.
+/// Returns two sets of routes: those that require authentication and the public ones.
 fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
     let authenticated = OpenApiRouter::new()
         .routes(routes!(reads::leases, changes::create))

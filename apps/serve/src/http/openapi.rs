@@ -17,7 +17,7 @@ use super::{Access, App, Fault, api_routes};
 /// The routes that require no authentication.
 const PUBLIC: [&str; 2] = ["/healthz", "/readyz"];
 
-/// The document, without the parts that depend on the service's options.
+/// The OpenAPI document, without the parts that depend on the service's options.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     #[derive(utoipa::OpenApi)]
     #[openapi(
@@ -131,7 +131,7 @@ fn widen_integers(schema: &mut Value) {
     }
 }
 
-/// Limits the number and range of coordinates, which types cannot express.
+/// Limits the number and range of coordinates, which Rust types cannot express.
 fn constrain_coordinates(schema: &mut Value, axes: &RangeInclusive<usize>) {
     let Some(members) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
     for (name, min) in [("shape", 1), ("base", 0), ("sides", 1), ("node", 0)] {
@@ -152,7 +152,7 @@ fn constrain_coordinates(schema: &mut Value, axes: &RangeInclusive<usize>) {
     }
 }
 
-/// Requires either a shape or a number of nodes in a request.
+/// Requires a request to have either a shape or a number of nodes.
 fn require_shape_or_nodes(schema: &mut Value) {
     let is_request = schema.get("additionalProperties").is_some_and(|more| more == false);
     let Some(members) = schema.get("properties").and_then(Value::as_object) else { return };
@@ -168,7 +168,7 @@ fn require_shape_or_nodes(schema: &mut Value) {
     let is_null = |name: &str| json!({ "properties": { name: { "type": "null" } } });
     let (mut then, mut otherwise) = (is_null("nodes"), is_given("nodes"));
     if may_wait {
-        // The third option is to name a waiting request.
+        // As a third option, a request may name a waiting request.
         then["properties"]["waiting"] = json!({ "type": "null" });
         otherwise = json!({
             "if": otherwise, "then": is_null("waiting"), "else": is_given("waiting"),

@@ -24,7 +24,7 @@ pub(super) async fn view_at(
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
     let cutoff = Cutoff { known: app.samples.before(at_ms).min(until), until, at_ms };
-    // Reading past states can take a long time, so these requests wait in the queue for questions.
+    // Reading a past state can take a long time, so it goes through the queue for questions.
     let work = move |_: &_| {
         state_at(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
     };

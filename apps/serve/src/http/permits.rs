@@ -14,14 +14,14 @@ use tokio::sync::Notify;
 use crate::core::Caller;
 use crate::core::shares::Shares;
 
-/// The bit of a permit's number that is set while the permit is in use. A party loses the permits
-/// with the lowest numbers first.
+/// The bit that is set in a permit's number while the permit is in use. A party first loses the
+/// permits with the lowest numbers.
 const IN_USE: u64 = 1 << 63;
 
 /// One of the parties that share the permits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Party {
-    /// An unauthenticated caller, identified by its address or, for IPv6, its 64-bit network.
+    /// An unauthenticated caller, identified by its IPv4 address or its 64-bit IPv6 network.
     Unknown(IpAddr),
     /// A tenant.
     Tenant(String),
@@ -29,7 +29,7 @@ pub(crate) enum Party {
     Operator,
 }
 
-/// The current permits by party, with the signals that revoke them.
+/// The current permits by party, each with the signal that revokes it.
 type Granted = Shares<Party, Arc<Notify>, 1>;
 
 /// A bounded number of permits.
@@ -44,13 +44,13 @@ pub(crate) struct Permits {
 /// A permit, which is returned when dropped.
 pub(crate) struct Permit {
     permits: Arc<Permits>,
-    /// The permit's number, which changes only while the list of permits is locked.
+    /// The permit's number. Changes only while `granted` is locked.
     number: AtomicU64,
     revocation: Arc<Notify>,
     was_used: AtomicBool,
 }
 
-/// A guard that keeps a permit marked as in use until the guard is dropped.
+/// A guard that marks a permit as in use until the guard is dropped.
 pub(crate) struct InUse(Arc<Permit>);
 
 impl Party {
@@ -102,7 +102,7 @@ impl Permits {
         self.add(&mut granted, party)
     }
 
-    /// Returns a permit, unless `party` itself would have to lose one.
+    /// Returns a permit, or `None` if `party` itself would have to lose one.
     pub(crate) fn acquire_if_fair(self: &Arc<Permits>, party: Party) -> Option<Arc<Permit>> {
         let mut granted = self.granted.lock();
         if granted.total() >= [self.max] {
@@ -135,10 +135,10 @@ impl Permits {
 
     /// Chooses the permit to revoke. Returns its party and its number.
     ///
-    /// The party with the most permits loses the one idle for longest or, if all are in use, its
-    /// oldest. Unauthenticated callers lose permits first while they hold more than a quarter of
-    /// all permits. An eighth is reserved for the operator. In a tie, the newcomer loses a permit
-    /// if it is among the tied parties; otherwise, the party with the oldest candidate permit does.
+    /// The party with the most permits loses the one that has been idle the longest or, if all are
+    /// in use, its oldest. Unauthenticated callers lose permits first while they hold over a
+    /// quarter of all permits. An eighth is reserved for the operator. In a tie, the newcomer loses
+    /// a permit if it is tied; otherwise, the party with the oldest candidate permit does.
     fn victim<'a>(&self, granted: &'a Granted, newcomer: &Party) -> Option<(&'a Party, u64)> {
         let unknown = granted.parties().filter(|(party, ..)| !party.is_authenticated());
         let unknown_permits = unknown.map(|(_, [count], _)| count).sum::<usize>();
@@ -197,7 +197,7 @@ impl Permit {
         let mut granted = self.permits.granted.lock();
         let number = self.number.load(Ordering::Relaxed);
         let changes = in_use == (number & IN_USE == 0);
-        // Unauthenticated callers gain nothing by using a permit: they always lose their oldest.
+        // Unauthenticated callers gain nothing from use: they always lose their oldest permit.
         if changes
             && granted.get(number).is_some_and(|(party, _)| party.is_authenticated())
             && let Some((party, revocation)) = granted.remove(number)
@@ -262,7 +262,7 @@ mod tests {
         let known: Vec<_> = (0..5).map(|_| permits.acquire(tenant("a"))).collect();
         let _unknown: Vec<_> = (0..40).map(|last| permits.acquire(at(last))).collect();
         assert_eq!(known.iter().filter(|permit| is_revoked(permit)).count(), 0);
-        // Tenants reclaim permits from unauthenticated callers until those hold only a quarter.
+        // Tenants reclaim permits from unauthenticated callers until the latter have a quarter.
         let other: Vec<_> = (0..20).map(|_| permits.acquire(tenant("b"))).collect();
         assert_eq!(known.iter().filter(|permit| is_revoked(permit)).count(), 2);
         let granted = permits.granted.lock();

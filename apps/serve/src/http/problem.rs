@@ -10,7 +10,7 @@ use crate::core::{FormattedReply, Problem, Reason, Reply};
 use crate::diagnose::Diagnosis;
 use crate::writer::Unavailable;
 
-/// The reason why a request failed (RFC 9457).
+/// The problem details of a failed request (RFC 9457).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Problem)]
 pub(crate) struct ProblemReply {
@@ -81,11 +81,11 @@ pub(super) fn status_of_reason(reason: Reason) -> u16 {
     }
 }
 
-/// The failure of a request, caused by its command or by the service.
+/// The failure of a request, caused either by its command or by the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) problem: Box<ProblemReply>,
-    /// The time to wait before retrying, in seconds. Defaults to the delay for the reply's status.
+    /// The time to wait before retrying, in seconds. Defaults to the delay for the status.
     retry_after: Option<u32>,
 }
 

@@ -13,7 +13,7 @@ use super::lookup::machine_in;
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Problem, ServedMachine, StateView};
 
-/// The state and time at which a caller's question is answered.
+/// The state and the time for which a caller's question is answered.
 pub(super) struct Moment {
     pub(super) view: Arc<StateView>,
     pub(super) caller: Caller,
@@ -51,7 +51,7 @@ impl Moment {
         ServedMachine::of(&self.view, board, self.seed).map_err(Problem::bad)
     }
 
-    /// Parses a request. The machine's shape rule converts a number of nodes to a box.
+    /// Parses a request, converting a number of nodes to a box by the machine's shape rule.
     pub(super) fn request<'a>(
         &self,
         board: &BoardView,

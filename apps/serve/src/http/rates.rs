@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-/// The maximum burst, in seconds: a tenant may send this many seconds' worth of requests at once.
+/// The maximum burst: a tenant may send this many seconds' worth of requests at once.
 const BURST_S: f64 = 2.0;
 /// The maximum number of tenants tracked individually; all others share one allowance. A tenant is
 /// forgotten once its allowance is full again.
@@ -13,14 +13,14 @@ const MAX_TENANTS: usize = 65_536;
 /// The minimum number of entries before full allowances are removed.
 const MIN_CLEANUP: usize = 1024;
 
-/// The time when each tenant's allowance will be full again, in microseconds. Each request
+/// The times at which the tenants' allowances will be full again, in microseconds. Each request
 /// postpones that time. A tenant without an entry has a full allowance.
 #[derive(Default)]
 pub(crate) struct Allowances {
     full_at: HashMap<String, u64>,
     /// The latest time seen. Earlier times, which slower threads may report, are ignored.
     now: u64,
-    /// The entry count that triggers the next removal of full allowances.
+    /// The number of entries at which full allowances are next removed.
     cleanup_at: usize,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// Limits each tenant to `rate` requests per second on average.
+    /// Returns rate limits that allow each tenant `rate` requests per second on average.
     pub(crate) fn new(rate: f64) -> Rates {
         let request_us = ((1e6 / rate) as u64).max(1);
         let burst_us = ((BURST_S * 1e6) as u64).max(request_us);

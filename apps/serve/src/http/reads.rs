@@ -24,7 +24,7 @@ const MAX_LEASES: usize = 10_000;
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
-    /// Returns only leases with greater numbers than this.
+    /// The number after which to start: only leases with greater numbers are returned.
     #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
     /// The maximum number of entries [default: 1000].
@@ -40,8 +40,8 @@ pub(crate) struct ListQuery {
 pub(crate) struct QueueQuery {
     /// The machine's name. Defaults to all machines.
     machine: Option<String>,
-    /// The maximum number of entries in the list, which is ordered by machine and queue position.
-    /// Defaults to all.
+    /// The maximum number of requests to return, in order of machine and queue position. Defaults
+    /// to all.
     #[serde(default, deserialize_with = "query_number")]
     limit: Option<u64>,
 }
@@ -131,7 +131,7 @@ pub(crate) async fn lease(
     Ok(Json(LeaseOrWaiting::Waiting(waiting.pop().ok_or_else(unknown)?)))
 }
 
-/// Returns waiting requests and the reasons why they are waiting, by machine, in queue order.
+/// Returns waiting requests, by machine and in queue order, and why each is waiting.
 #[utoipa::path(
     get, path = "/v1/queue", tag = "leases", params(QueueQuery),
     responses((status = 200, description = "the requests", body = Queue), Guarded, Missing)
@@ -161,7 +161,7 @@ fn describe(view: &StateView, lease: &core::Lease) -> Result<LeaseReply, Fault> 
     Ok(LeaseReply::of(grid, lease))
 }
 
-/// Selects the waiting requests visible to a caller.
+/// Returns the waiting requests that are visible to a caller.
 fn visible_requests(
     view: &StateView,
     caller: &Caller,

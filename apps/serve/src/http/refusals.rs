@@ -1,5 +1,5 @@
-//! Recently refused requests, which the page marks on its timeline. Refusals change nothing and are
-//! not recorded, so they are lost on restart.
+//! Recently refused requests, shown on the page's timeline. Refusals change nothing and are not
+//! recorded, so they are lost on restart.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(crate) struct RefusedEntry {
     job: Option<JobName>,
     /// The requested number of nodes.
     nodes: u64,
-    /// The requested box; null if only a number of nodes was requested.
+    /// The sides of the requested box; null if the request gave only a number of nodes.
     #[schema(value_type = Option<Vec<u16>>)]
     shape: Option<Point>,
     /// The machine-readable reason, such as `no-free-submesh` or `over-quota`.
@@ -49,7 +49,7 @@ pub(crate) struct RefusedEntry {
 pub(crate) struct Refusals(Mutex<Shares<Option<String>, RefusedEntry, 1>>);
 
 impl Refusals {
-    /// Records the caller's requests that were refused in a reply.
+    /// Records those of the caller's requests that the reply shows to have been refused.
     pub(super) fn record(
         &self,
         app: &App,
@@ -77,7 +77,7 @@ impl Refusals {
         }
     }
 
-    /// Returns the refusals numbered above `after` that are visible to a caller, oldest first.
+    /// Returns the refusals with numbers above `after` that a caller may see, oldest first.
     fn visible_to(
         &self,
         caller: &Caller,
@@ -117,7 +117,7 @@ impl RefusedEntry {
     }
 }
 
-/// Returns a reply's problem if it counts as a refusal.
+/// Returns the problem in a reply if it counts as a refusal.
 fn refusal(reply: &Reply) -> Option<&Problem> {
     match reply {
         Reply::Problem(problem)
@@ -135,8 +135,8 @@ fn refusal(reply: &Reply) -> Option<&Problem> {
 pub(crate) struct RefusalsQuery {
     /// The machine's name. Defaults to all machines.
     machine: Option<String>,
-    /// Returns only refusals with a greater number. If it exceeds the last number, as it may after
-    /// a restart, all refusals are returned.
+    /// The number after which to start. If it exceeds the last refusal's number, as it may after a
+    /// restart, all refusals are returned.
     #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
 }
@@ -147,12 +147,12 @@ pub(crate) struct RefusalsQuery {
 pub(crate) struct RefusalsReply {
     /// The refusals visible to the caller, oldest first.
     refusals: Vec<RefusedEntry>,
-    /// The number of the last refusal, visible or not, for use as `after` in the next query.
+    /// The number of the last refusal, visible or not. Use it as `after` in the next query.
     last: u64,
 }
 
-/// Returns up to 1024 requests refused since the service started, with the reasons. Waiting
-/// requests do not count as refused.
+/// Returns up to 1024 requests that were refused since the service started, with the reasons.
+/// Waiting requests do not count as refused.
 #[utoipa::path(
     get, path = "/v1/refusals", tag = "leases", params(RefusalsQuery),
     responses(

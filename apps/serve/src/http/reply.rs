@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::problem::{ProblemReply, status_of_reason};
 use crate::core::{FormattedReply, Reply};
 
-/// The delay in seconds before a client may retry a request answered with 503.
+/// The delay, in seconds, before a client should retry a request answered with 503.
 const RETRY_AFTER_S: u32 = 1;
 
 /// The replies to a batch.
@@ -71,7 +71,7 @@ fn status(reply: &Reply) -> u16 {
     }
 }
 
-/// Formats a reply for the client. The result is also stored in case the client retries.
+/// Formats a reply for the client, and for storage in case the client retries.
 pub fn written(reply: &Reply) -> FormattedReply {
     match reply {
         Reply::Stored(written) => written.clone(),

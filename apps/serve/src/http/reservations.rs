@@ -93,10 +93,10 @@ pub(crate) async fn reservations(
     Ok(Json(Reservations { seq: view.seq, reservations }))
 }
 
-/// Reserves nodes in advance (operator only). No job starts on these nodes if it is expected to be
-/// running when the reservation starts. Existing leases keep their nodes until they end; then the
-/// nodes stay free. A lease with neither `estimate_s` nor `ttl_s` is expected to run forever. The
-/// reservation ends at `to`.
+/// Reserves nodes in advance (operator only). A job may not start on these nodes if it is expected
+/// to be still running when the reservation starts. Existing leases keep their nodes until they
+/// end; the nodes then stay free. A lease with neither `estimate_s` nor `ttl_s` is expected to run
+/// forever. The reservation ends at `to`.
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
     request_body = ReservationBody, params(ChangeHeaders),

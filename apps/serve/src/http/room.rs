@@ -23,7 +23,7 @@ use crate::core::{BoardView, Caller, Instant, Problem, micros};
 const MAX_DRAINED: usize = 4096;
 
 request_body! {
-    /// The box or the nodes to free by a deadline.
+    /// The box or the set of nodes to free by a deadline.
     RoomBody(BoxFreedom) {
         /// The nodes to free, instead of a box.
         #[schema(max_items = 4096)]
@@ -37,7 +37,7 @@ request_body! {
         /// The maximum number of leases to move or requeue [default: 2].
         #[schema(maximum = 4)]
         max_jobs: Option<u32>,
-        /// True if leases may be requeued instead of moved.
+        /// True if leases may also be requeued instead of moved.
         #[serde(default)]
         requeue: bool,
     }
@@ -51,7 +51,7 @@ pub(crate) struct RoomAnswer {
     /// True if the plan is proven to lose the least work or, if there is no plan, if it is proven
     /// that none exists with at most `max_jobs` leases.
     proven: bool,
-    /// The box that will be free; null if nodes are drained.
+    /// The box to be freed; null if individual nodes are drained.
     #[schema(value_type = Option<schema::Part>)]
     placement: Option<Place>,
     /// The leases to end now. Their requests return to the queue.
@@ -62,7 +62,7 @@ pub(crate) struct RoomAnswer {
     cost: Option<u64>,
     /// The moves, in a feasible order.
     moves: Vec<RoomMove>,
-    /// The leases on the needed nodes that are expected to end before the deadline.
+    /// The leases on the nodes to free that are expected to end before the deadline.
     awaited: Vec<u64>,
     /// The requests that the plan delays, assuming that all jobs run as long as estimated.
     delayed: Vec<Delayed>,
@@ -76,7 +76,7 @@ pub(crate) struct RoomMove {
     from: Vec<Place>,
     #[schema(value_type = Vec<schema::Part>)]
     to: Vec<Place>,
-    /// The time by which the leases on the target nodes will have ended; null means now.
+    /// The time by which the target nodes will be free of other leases; null means now.
     #[schema(value_type = Option<String>, format = DateTime)]
     ready: Option<Instant>,
 }
@@ -86,7 +86,7 @@ pub(crate) struct RoomMove {
 pub(crate) struct Delayed {
     /// The number of the waiting request or requeued lease.
     id: u64,
-    /// The expected start without the plan, or a requeued lease's actual start.
+    /// The expected start without the plan or, for a requeued lease, its actual start.
     #[schema(value_type = String, format = DateTime)]
     before: Instant,
     /// The start time under the plan; null if the request would never start.
@@ -96,10 +96,10 @@ pub(crate) struct Delayed {
     by_s: Option<f64>,
 }
 
-/// Plans how to free a box or a set of nodes by a deadline (operator only): the leases to move or
-/// requeue, the work lost, and the delayed requests. The plan loses the least work possible with at
-/// most `max_jobs` leases; among such plans, it moves the fewest nodes. A lease's expected end
-/// follows from its `estimate_s` or `ttl_s`. Changes nothing.
+/// Plans how to free a box or a set of nodes by a deadline (operator only): which leases to move or
+/// requeue, how much work is lost, and which requests are delayed. The plan loses the least work
+/// possible with at most `max_jobs` leases and, among such plans, moves the fewest nodes. The
+/// expected end of a lease is based on its `estimate_s` or `ttl_s`. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/room", tag = "machines",
     request_body = RoomBody,

@@ -1,6 +1,6 @@
-//! Samples utilization and the largest free box over time, as drawn on the page. The number of
-//! intervals is limited, so they get longer over time. Each interval has a minimum, a maximum and a
-//! last value, so every value shown actually occurred and no lasting change is missed.
+//! Samples utilization and the largest free box over time, for the page's charts. The number of
+//! intervals is limited, so they become longer over time. Each interval has a minimum, a maximum
+//! and a last value, so every value shown actually occurred, and no lasting change is missed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,7 +90,7 @@ impl Samples {
         self.0.lock().get(index).map_or_else(Vec::new, |machine| machine.all().to_vec())
     }
 
-    /// Returns the number of the first record in the last interval that begins by `at_ms`, or 0.
+    /// Returns the first record of the last interval that starts at or before `at_ms`, or 0.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
         let machines = self.0.lock();
         let Some(intervals) = machines.first().map(Stretches::all) else { return 0 };
@@ -126,7 +126,7 @@ impl Samples {
         }));
     }
 
-    /// Adds a sample for each machine, searching for the largest free box if `search` is true.
+    /// Adds a sample for each machine. Searches for the largest free box if `search` is true.
     fn add_state(&self, state: &ServiceState, search: bool) {
         self.add(state.boards.iter().map(|board| Sample {
             seq: state.seq,
@@ -143,7 +143,7 @@ fn largest_free(free: &Occupancy) -> u32 {
     free.largest_free().map_or(0, |cuboid| cuboid.volume())
 }
 
-/// Samples the history once, then the current state periodically until the service stops.
+/// Samples the history once and then the current state periodically, until the service stops.
 pub(crate) async fn sample(app: Arc<App>) {
     let mut stopping = app.stopping.clone();
     let (shared, seed, until) = (app.clone(), app.seed, app.writer.seq());

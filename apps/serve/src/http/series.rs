@@ -82,8 +82,8 @@ pub(crate) struct SeriesQuery {
     machine: Option<String>,
 }
 
-/// Returns utilization and the largest free box over time, as intervals with minimum, maximum and
-/// last values.
+/// Returns utilization and the largest free box over time, as intervals that each have a minimum, a
+/// maximum and a last value.
 #[utoipa::path(
     get, path = "/v1/series", tag = "machines", params(SeriesQuery),
     responses(

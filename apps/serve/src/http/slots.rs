@@ -39,7 +39,7 @@ pub(crate) struct SlotsQuery {
     shape: String,
     /// The machine's name. Defaults to the first machine.
     machine: Option<String>,
-    /// Also counts the boxes that fit after moving at most this many leases (operator only).
+    /// The maximum number of leases to move for a second count (operator only).
     #[param(minimum = 0, maximum = 4)]
     #[serde(default, deserialize_with = "query_number")]
     moves: Option<u64>,
@@ -56,12 +56,12 @@ pub(crate) struct SlotsReply {
     slots: u64,
     /// A proven upper bound on the number of boxes.
     bound: u64,
-    /// True if it has been proved that no more boxes fit.
+    /// True if it has been proven that no more boxes fit.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// The next time when more boxes fit, based on the leases' expected ends; null if unknown or if
-    /// the caller is a tenant.
+    /// The next time when more boxes will fit, based on the expected ends of leases; null if
+    /// unknown or if the caller is a tenant.
     next: Option<NextSlots>,
     /// The boxes that fit after some leases have moved; null if not requested.
     after: Option<SlotsAfter>,
@@ -70,12 +70,12 @@ pub(crate) struct SlotsReply {
 /// The next time when more boxes fit.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct NextSlots {
-    /// The expected end of the lease that makes room for more boxes.
+    /// The time when a lease is expected to end and make room for more boxes.
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
     /// The number of boxes at that time.
     slots: u64,
-    /// True if it has been proved that no more boxes fit before that time.
+    /// True if it has been proven that no more boxes fit before that time.
     proven: bool,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct SlotsAfter {
     slots: u64,
     /// An upper bound on the number of boxes with this many moves.
     bound: u64,
-    /// True if it has been proved that no more boxes fit with this many moves.
+    /// True if it has been proven that no more boxes fit with this many moves.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
@@ -149,7 +149,7 @@ fn count_slots(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Proble
     })
 }
 
-/// The latest counts for the metrics, by machine and shape, with the nodes that were free then.
+/// The latest metric counts by machine and shape, with the nodes that were free at the time.
 #[derive(Default)]
 pub(crate) struct SlotCounts(Mutex<HashMap<(String, Sides), (Occupancy, SlotCount)>>);
 

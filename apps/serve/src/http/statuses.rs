@@ -1,4 +1,4 @@
-//! The possible problems of each route, for the OpenAPI document.
+//! The problems that each route can return, for the OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;

@@ -35,7 +35,7 @@ struct Budget {
     used: Mutex<Shares<Party, (), 1>>,
 }
 
-/// Memory charged to a caller until this is dropped.
+/// Memory charged to a caller until this value is dropped.
 struct Charge {
     budget: Arc<Budget>,
     party: Party,
@@ -135,7 +135,7 @@ impl Traffic {
         Ok((request.map(|body| limit_body(body, received.clone())), Some(received)))
     }
 
-    /// Limits the memory for a reply. The reply to a change is always sent.
+    /// Limits the memory for a reply. The reply to a change is sent in any case.
     pub(super) async fn send(
         &self,
         caller: &Caller,
@@ -173,7 +173,7 @@ fn slow() -> Fault {
     Fault::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail)
 }
 
-/// Makes a body end with an error if it is too slow or exceeds the memory limit.
+/// Makes a body fail if it arrives too slowly or exceeds the memory limit.
 fn limit_body(body: Body, received: Arc<Received>) -> Body {
     let unread =
         (body.into_data_stream(), UNCOUNTED_BYTES, received, Box::pin(sleep(BODY_TIMEOUT)));
@@ -190,7 +190,7 @@ fn limit_body(body: Body, received: Arc<Received>) -> Body {
 }
 
 impl Received {
-    /// Charges the bytes in a chunk, except the first `uncounted` bytes.
+    /// Charges for the bytes of a chunk, except for the first `uncounted` bytes.
     fn charge(&self, bytes: Bytes, uncounted: usize) -> Result<Bytes, Error> {
         let counted = bytes.len().saturating_sub(uncounted);
         if counted == 0 || self.charge.lock().try_add(counted) {

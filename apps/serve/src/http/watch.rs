@@ -37,9 +37,9 @@ const MAX_WRITE_BYTES: usize = 32 << 10;
 /// The minimum time between two writes to a watcher. Events that arrive in between are sent
 /// together.
 const MIN_WRITE_INTERVAL: Duration = Duration::from_millis(20);
-/// The minimum time between two writes to a watcher, divided by the number of watchers: with 1000
-/// watchers, each gets a write every 100 ms. The total of about 10,000 writes per second uses a
-/// fifth of a core.
+/// The minimum time between writes to a watcher, divided by the number of watchers: with 1000
+/// watchers, each gets a write every 100 ms. The resulting 10,000 writes per second in total take
+/// up a fifth of a core.
 const INTERVAL_PER_WATCHER: Duration = Duration::from_micros(100);
 /// The idle time after which an empty comment is sent to keep the connection alive.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
@@ -48,7 +48,7 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WatchQuery {
-    /// The record after which to start; by default, the last. `Last-Event-ID` takes precedence.
+    /// The record after which to start. Defaults to the last. `Last-Event-ID` takes precedence.
     #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
 }
@@ -65,18 +65,18 @@ struct Watcher {
     heartbeat: Interval,
     /// The number of the last durable record.
     durable: signal::Receiver<u64>,
-    /// True if records after `last` still have to be read from the history.
+    /// True if some records after `last` have yet to be read from the history.
     is_behind: bool,
     stopping: signal::Receiver<bool>,
     permit: Arc<Permit>,
 }
 
-/// Watches the service. Each record becomes an event, and events arrive in order without gaps.
+/// Watches the service. Each record becomes an event; events arrive in order and without gaps.
 ///
-/// An event's `id` is its record's number, and its `event` is the kind: `granted`, `queued`,
+/// An event's `id` is the number of its record, and its `event` is the kind: `granted`, `queued`,
 /// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
-/// leases, all nodes, and all advance reservations. A watcher that requests removed records gets
-/// 410 and must restart from `GET /v1/state`.
+/// leases, all nodes, and all advance reservations. A watcher that asks for records that have been
+/// removed gets 410 and must restart from `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "same as `after`")),
@@ -98,7 +98,7 @@ pub(crate) async fn watch(
         Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-watchers", detail).with_retry_after(5)
     })?;
     let last_event = headers.get("last-event-id").map(parse_event_id).transpose()?;
-    // From now on, records are retained. Older records are read from the history.
+    // Records are retained from now on. Earlier records are read from the history.
     let durable = app.writer.watch();
     let view = app.writer.view().await?;
     let last = last_event.or(query.after).unwrap_or(view.seq);
@@ -133,8 +133,8 @@ pub(crate) async fn watch(
     Ok((head, Body::from_stream(events)).into_response())
 }
 
-/// Parses the number of the last record that a reconnecting watcher has seen. An invalid value must
-/// not be ignored, because the watcher would miss records.
+/// Parses the number of the last record seen by a reconnecting watcher. Rejects invalid values,
+/// because ignoring them would make the watcher miss records.
 fn parse_event_id(id: &HeaderValue) -> Result<u64, Fault> {
     id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
         let detail = "Last-Event-ID must be a record number";
@@ -142,7 +142,7 @@ fn parse_event_id(id: &HeaderValue) -> Result<u64, Fault> {
     })
 }
 
-/// Waits for its turn, then reads from the history. Returns `None` when the service stops.
+/// Waits for a free reader slot, then reads the history. Returns `None` when the service stops.
 async fn read_history<T: Send + 'static>(
     app: &App,
     read: impl FnOnce() -> T + Send + 'static,
@@ -200,9 +200,9 @@ impl Watcher {
         }
     }
 
-    /// Formats retained events. Returns `None` if the client is so slow that some are no longer
-    /// retained; it may reconnect and continue where it left off. A benchmark refers to this
-    /// function by name.
+    /// Formats retained events. Returns `None` if the client is so slow that some events are no
+    /// longer retained; it may then reconnect and continue from where it stopped. A benchmark
+    /// refers to this function by name.
     #[inline(never)]
     fn follow(&mut self) -> Option<()> {
         while self.ready.len() < MAX_WRITE_BYTES {
@@ -224,7 +224,7 @@ impl Watcher {
         Some(())
     }
 
-    /// Waits for new records, or adds a keep-alive comment.
+    /// Waits for new records. If none arrive in time, adds a keep-alive comment.
     async fn wait(&mut self) -> Option<()> {
         let has_records = tokio::select! {
             changed = self.durable.changed() => {
@@ -287,7 +287,7 @@ impl Watcher {
     }
 }
 
-/// Formats a record as a server-sent event, or as an empty string if watchers do not receive it.
+/// Formats a record as a server-sent event, or as an empty string if it is not for watchers.
 fn event(app: &App, record: &ServiceRecord) -> String {
     let Some((kind, mut data)) = event_data(app, record) else { return String::new() };
     data["seq"] = record.seq.into();

@@ -93,7 +93,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A flush completes when no bytes are pending.
+        // A flush completes only when no bytes are pending.
         let outcome = Pin::new(&mut self.stream).poll_flush(context).map_ok(|()| 0);
         if matches!(outcome, Poll::Ready(Ok(_))) {
             self.until = None;

@@ -1,7 +1,7 @@
 //! The JSON lines interface of `pavior allocate`, with one machine, one caller, no clock and no
-//! storage. As with HTTP, a [`ServiceState`] decides [`Command`]s. Here, however, its records are
-//! discarded, and its replies are converted to the format described in `docs/allocate.md`. The
-//! caller chooses the job names.
+//! storage. As with HTTP, a [`ServiceState`] decides [`Command`]s, but the records are discarded,
+//! and the replies are converted to the format described in `docs/allocate.md`. The caller chooses
+//! the job names.
 
 mod parse;
 mod plans;
@@ -37,7 +37,7 @@ impl LineSession {
         Ok(LineSession { state })
     }
 
-    /// Executes the operation in a line and returns the answer.
+    /// Executes the operation on an input line and returns the answer.
     ///
     /// # Errors
     /// Returns the reason if the operation fails. The state is then unchanged.
@@ -58,7 +58,7 @@ impl LineSession {
         }
     }
 
-    /// Executes a command. A refusal is returned as a reply; any other problem is an error.
+    /// Executes a command. Returns a refusal as a reply, and any other problem as an error.
     fn carry_out(&mut self, command: Command) -> Result<Reply, String> {
         let mut records = Vec::new();
         let decision = self.state.decide(0, &Caller::OPERATOR, None, command, &mut records);
@@ -126,7 +126,7 @@ impl LineSession {
         self.state.grid(MACHINE)
     }
 
-    /// Returns the job name in a message, which must not be in use.
+    /// Returns the job name in a message. The name must not be in use.
     fn free_name(&self, message: &Message) -> Result<JobName, String> {
         let job = message.job()?;
         match self.state.lease_of("", &job) {

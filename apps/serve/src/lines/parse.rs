@@ -12,14 +12,14 @@ const KEYS: [&str; 10] =
 /// The default value of `max_jobs`, the maximum number of jobs to move.
 const DEFAULT_MAX_JOBS: u64 = 3;
 
-/// A JSON object with the members of an operation.
+/// A JSON object whose members describe an operation.
 pub(super) struct Message(Map<String, Value>);
 
 impl Message {
     pub(super) fn parse(line: &[u8]) -> Result<Message, String> {
         let value: Value = json::read(line).map_err(|error| {
             let (reason, column) = (json::reason(&error), error.column());
-            // On a data error, such as a duplicate key, the text may still be valid JSON.
+            // On a data error, such as a duplicate key, the text may be valid JSON.
             let what = if error.is_data() { "" } else { "not a JSON object: " };
             format!("{what}{reason} (column {column})")
         })?;
@@ -39,7 +39,7 @@ impl Message {
         JobName::read(name).ok_or_else(|| "\"job\" must be an integer or a string".to_string())
     }
 
-    /// Reads the requested shape, or a number of nodes, which the shape rule converts to a shape.
+    /// Reads the requested shape, or else the number of nodes, which the shape rule converts.
     pub(super) fn ask(&self, grid: &Grid) -> Result<Ask, String> {
         let sides = |shape: &Value| {
             let sides: Option<Vec<u64>> =
@@ -94,8 +94,8 @@ impl Message {
     }
 }
 
-/// Rejects keys that look like misspelled known keys: if `dryrun` were ignored, for example, the
-/// message would allocate nodes. Ignores all other unknown keys.
+/// Rejects keys that look like misspellings of known keys: if `dryrun` were ignored, for example,
+/// the message would allocate nodes. All other unknown keys are ignored.
 fn reject_misspelled_keys(members: &Map<String, Value>) -> Result<(), String> {
     let unknown = members.keys().filter(|key| !KEYS.contains(&key.as_str()));
     let mut typos = unknown.filter_map(|key| {

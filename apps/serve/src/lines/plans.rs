@@ -32,7 +32,7 @@ impl LineSession {
         json!({ "jobs": jobs.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>() })
     }
 
-    /// Takes nodes out of service and plans where to move their jobs, without moving any.
+    /// Takes nodes out of service and plans moves for the jobs on them, without moving any job.
     pub(super) fn drain(&mut self, message: &Message) -> Result<Value, String> {
         let nodes = message.nodes(self.grid())?;
         let limits = message.limits()?;

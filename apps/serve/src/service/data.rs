@@ -15,8 +15,8 @@ use crate::storage::postgres::{ClaimTimeouts, PostgresStore, password};
 use crate::storage::{RecordStore, StoreError};
 use crate::writer::{RecoveryError, Unavailable, recover};
 
-/// Timeouts after which a standby takes over: 3 s without a heartbeat. The leader stops sending
-/// heartbeats once a decision takes longer than a minute.
+/// The timeouts after which a standby takes over: 3 s without a heartbeat. The leader stops sending
+/// heartbeats if a decision takes longer than a minute.
 #[cfg(feature = "postgres")]
 const CLAIM_TIMEOUTS: ClaimTimeouts =
     ClaimTimeouts { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };
@@ -93,7 +93,7 @@ impl Data {
         self.state.configure(&wanted).map_err(RecoveryError::State)?;
         let event = Event::Configured { machines: wanted };
         let wall_ms = ServiceClock::new().now_ms();
-        // Never use a doubtful clock, not even here.
+        // Do not trust a doubtful clock, even here.
         let at_ms = match self.state.seq() {
             0 => wall_ms,
             _ => options.tuning.clock.now(wall_ms, self.state.now_ms()),

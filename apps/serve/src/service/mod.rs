@@ -24,8 +24,8 @@ use crate::secret;
 use crate::storage::StoreError;
 use crate::writer::{self, RecoveryError, Tuning, WriterParts};
 
-/// The time that the writer has to finish when the service stops. Killing it is always safe,
-/// because only durable changes are acknowledged.
+/// The time limit for the writer to finish when the service stops. Killing the writer is always
+/// safe, because only durable changes are acknowledged.
 const FINISH_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Options for a service.
@@ -35,11 +35,11 @@ pub struct ServiceOptions {
     pub machines: Vec<MachineSpec>,
     /// The machine to serve if no machines are given or stored.
     pub default_machine: Option<MachineSpec>,
-    /// A strategy for the machines in the stored data, if no machines are given.
+    /// The strategy for the stored machines, used if `machines` is empty.
     pub strategy: Option<String>,
-    /// A scheduler for the machines in the stored data, if no machines are given.
+    /// The scheduler for the stored machines, used if `machines` is empty.
     pub scheduler: Option<String>,
-    /// A shape rule for the machines in the stored data, if no machines are given.
+    /// The shape rule for the stored machines, used if `machines` is empty.
     pub shape_rule: Option<String>,
     /// The data directory.
     pub data: PathBuf,
@@ -63,7 +63,7 @@ pub struct ServiceOptions {
     pub seed: u64,
 }
 
-/// Errors that stop a service or prevent it from starting.
+/// An error that stops a service or prevents it from starting.
 #[derive(Debug, Error)]
 pub enum ServiceError {
     /// An option is invalid.
@@ -103,7 +103,7 @@ impl ServiceError {
     }
 }
 
-/// Serves until stopped by SIGTERM or SIGINT. The first line printed to `output` is the address.
+/// Serves until SIGTERM or SIGINT arrives. The first line written to `output` is the address.
 ///
 /// # Errors
 /// Returns an error if the service cannot start.
@@ -111,7 +111,7 @@ pub fn run(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), Servi
     run_with_clock(ServiceClock::new(), options, output)
 }
 
-/// Serves like [`run`], but with the given clock. To replay a log, the caller can keep a clone of
+/// Serves like [`run`], but uses the given clock. To replay a log, the caller can keep a clone of
 /// the clock and advance it.
 ///
 /// # Errors
@@ -133,13 +133,13 @@ pub fn run_with_clock(
     let served = runtime.block_on(async {
         Service::start(clock, options, access, &address).await?.serve(output).await
     });
-    // Unfinished explanations and decisions can be abandoned, because no one has seen their
-    // results.
+    // Explanations and decisions that are still running can be abandoned, because no one has seen
+    // their results.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }
 
-/// A service that has bound its address and recovered its state.
+/// A service that has recovered its state and is bound to its address.
 struct Service {
     app: Arc<App>,
     listener: Listener,
@@ -187,7 +187,7 @@ impl Service {
     /// Prints the address, then serves until a signal arrives.
     async fn serve(self, output: &mut dyn Write) -> Result<(), ServiceError> {
         let Service { app, listener, writer_thread, stop } = self;
-        // Once the first line is printed, a signal must stop the service without an error.
+        // Once the first line is printed, a signal must stop the service cleanly.
         let mut terminate = handler(SignalKind::terminate())?;
         let mut interrupt = handler(SignalKind::interrupt())?;
         let printed = writeln!(output, "{listener}").and_then(|()| output.flush());
@@ -202,7 +202,7 @@ impl Service {
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping");
-        // The listener and the watchers stop first. The writer still answers waiting commands.
+        // Stop the listener and the watchers first. The writer still answers queued commands.
         let _ = stop.send(true);
         let _ = serving.await;
         // A store must not close its connections on a runtime thread.

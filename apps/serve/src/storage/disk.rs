@@ -31,7 +31,7 @@ pub trait Disk: Send + Sync {
     /// Removes a file.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Makes file names durable, so that they survive a power failure.
+    /// Makes changes to file names durable, so that they survive a power failure.
     fn sync_names(&self) -> io::Result<()>;
 }
 
@@ -58,14 +58,14 @@ pub trait DiskFile: Send {
     fn in_place(&self) -> io::Result<()>;
 }
 
-/// A directory in the file system, locked against other processes while this value exists. Only its
-/// owner can access the directory and its files.
+/// A directory in the file system, locked against other processes for the lifetime of this value.
+/// Only its owner can access the directory and its files.
 pub struct DiskFolder {
     path: PathBuf,
-    /// The directory itself. It is locked because a lock file in it could be removed and recreated.
-    /// It stays open so that names can be made durable even if no more files can be opened.
+    /// The directory itself, locked because a lock file in it could be removed and recreated, and
+    /// kept open so that names can be made durable even when no more files can be opened.
     folder: File,
-    /// The lock file, for file systems that cannot lock directories.
+    /// The lock file, which is needed on file systems that cannot lock directories.
     _lock: File,
 }
 

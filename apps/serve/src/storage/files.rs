@@ -12,7 +12,7 @@ use crate::core::{ServiceRecord, StateSnapshot};
 
 /// The text between the name of a truncated file and the offset of the cut.
 const CUT_INFIX: &str = ".cut-";
-/// The maximum number of cut-off journal ends to keep.
+/// The maximum number of saved copies of cut-off journal ends.
 const MAX_CUTS: usize = 8;
 
 /// The journal and snapshot files in a directory.
@@ -21,12 +21,12 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Returns the number of each journal file's first record, in order.
+    /// Returns the number of the first record in each journal file, in order.
     pub(super) fn starts(&self) -> Result<Vec<u64>, StoreError> {
         self.numbers("journal-", journal_name)
     }
 
-    /// Returns the number of each snapshot's last record, in order.
+    /// Returns the number of the last record in each snapshot, in order.
     pub(super) fn snapshots(&self) -> Result<Vec<u64>, StoreError> {
         self.numbers("snapshot-", snapshot_name)
     }

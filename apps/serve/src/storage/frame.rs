@@ -5,33 +5,33 @@
 //! ```
 //! Numbers are little endian, and CRCs are CRC-64/XZ. A frame is written in one call and made
 //! durable before the next frame is written, so only the last frame in the last file can be
-//! unacknowledged. An invalid frame is **damage** if a valid frame follows it, or if flipping a
-//! single bit makes it valid: a truncated write lacks entire sectors, not single bits. Any other
-//! invalid frame may be an unacknowledged tail, if it is no longer than one write ([`Tail`]). Even
-//! in a 1 MiB tail, the probability that 64 bits match by chance is at most 2^-40; the file is then
-//! rejected.
+//! unacknowledged. An invalid frame counts as **damage** if a valid frame follows it, or if
+//! flipping a single bit would make it valid: a truncated write lacks entire sectors, not single
+//! bits. Any other invalid frame may be an unacknowledged tail, provided it is no longer than one
+//! write ([`Tail`]). Even for a 1 MiB tail, the probability that 64 bits match by chance, which
+//! would cause the file to be rejected, is at most 2^-40.
 //!
 //! Two kinds of frames contain no records:
 //! - the **format**, which is the first frame in a file and has a number that no record has;
 //! - an **announcement** of the next frame's size, if that exceeds [`MAX_UNANNOUNCED`] bytes.
 
 const MAGIC: [u8; 4] = *b"pvj1";
-/// The beginning of the magic in every format, followed by a digit.
+/// The prefix that the magic numbers of all formats share; a digit follows it.
 const MAGIC_FAMILY: &[u8] = b"pvj";
-/// The number in a format frame, in place of a record number.
+/// The value in a format frame that takes the place of a record number.
 const NO_RECORD: u64 = u64::MAX;
 /// The beginning of the format frame's body, up to the format number.
 const FORMAT_PREFIX: &str = "pavior journal, format ";
 /// The format number.
 const FORMAT: u32 = 2;
-/// The maximum size of a frame without an announcement, in bytes.
+/// The maximum size, in bytes, of a frame that has not been announced.
 pub const MAX_UNANNOUNCED: usize = 1 << 20;
 /// The polynomial of CRC-64/XZ, reflected.
 const POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 const HEADER: usize = 32;
 const SUM: usize = 8;
 
-/// Returns the CRC-64/XZ checksum of `bytes`. Snapshots use it too.
+/// Returns the CRC-64/XZ checksum of `bytes`. Also used for snapshots.
 pub fn sum(bytes: &[u8]) -> u64 {
     pavior::Checksum::of(bytes).value()
 }
@@ -190,8 +190,8 @@ impl Tail {
     }
 }
 
-/// Returns true if a valid frame begins anywhere after an offset. Runs in O(n), because only frames
-/// contain the magic.
+/// Returns true if a valid frame begins anywhere after an offset. Takes O(n), because the magic
+/// occurs only in frames.
 pub fn follows(bytes: &[u8], offset: usize) -> bool {
     (offset + 1..bytes.len().saturating_sub(HEADER)).any(|start| {
         bytes[start..].starts_with(&MAGIC) && matches!(at(bytes, start), Found::Frame(..))
@@ -203,10 +203,10 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Returns true if one flipped bit, in `length` bytes or in their stored sum, explains the
-/// difference between the computed and the stored sum. A CRC is linear, so a bit's effect depends
-/// only on its distance from the end. From the last bit to the first, the differences are the
-/// powers of x in the field, in CRC-64/XZ's reflected bit order.
+/// Returns true if a single flipped bit, either in `length` bytes or in their stored checksum,
+/// explains the difference between the computed and the stored checksum. Since a CRC is linear, a
+/// bit's effect depends only on its distance from the end. From the last bit to the first, the
+/// differences are the powers of x in the field, in CRC-64/XZ's reflected bit order.
 fn is_one_bit(length: usize, difference: u64) -> bool {
     if difference.is_power_of_two() {
         return true;

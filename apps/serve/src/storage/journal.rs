@@ -21,7 +21,7 @@ use crate::core::ServiceRecord;
 /// The journal's writer.
 pub struct JournalStore {
     files: Arc<Files>,
-    /// The current file, whose records start at `start`.
+    /// The current file, whose first record has the number `start`.
     file: Box<dyn DiskFile>,
     start: u64,
     /// The size of the file up to the end of the last durable frame, in bytes.
@@ -29,14 +29,14 @@ pub struct JournalStore {
     /// The number of the next record.
     next: u64,
     marks: Marks,
-    /// The reason why writing has stopped; `None` if it has not.
+    /// The reason why no more can be written; `None` if writing is possible.
     failed: Option<String>,
 }
 
 /// The repairs made when opening a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The number of bytes cut off at the end, left by a write that was never acknowledged.
+    /// The number of bytes cut off the end, left behind by a write that was never acknowledged.
     pub cut: u64,
     /// The file that now contains these bytes.
     pub kept: Option<String>,
@@ -104,7 +104,7 @@ impl JournalStore {
         Ok(journal)
     }
 
-    /// Marks the journal's end, and recreates a file whose creation was interrupted.
+    /// Marks the journal's end. Recreates the last file if its creation was interrupted.
     fn begin_writing(&mut self, end: &End) -> Result<(), StoreError> {
         self.mark()?;
         if end.length > 0 {
@@ -204,7 +204,7 @@ fn check_files(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<
     }
 }
 
-/// Opens the last file and cuts off unacknowledged bytes after saving a copy of them.
+/// Opens the last file. Saves a copy of any unacknowledged bytes at its end and cuts them off.
 fn cut_tail(
     files: &Files,
     name: &str,
@@ -244,7 +244,7 @@ impl RecordStore for JournalStore {
         }
         let bytes = frame.bytes();
         if bytes.len() > frame::MAX_UNANNOUNCED {
-            // Without it, a tail this long would count as damage, not as a truncated write.
+            // Without the announcement, a tail this long would count as damage.
             self.write(&frame::announcement(first.seq, bytes.len()))?;
         }
         self.write(&bytes)?;

@@ -15,7 +15,7 @@ use super::disk::{Disk, DiskFolder};
 
 /// The directory for records.
 const RECORDS: &str = "journal";
-/// The empty file whose presence shows that records exist.
+/// The empty file whose presence means that records exist.
 const NOTE: &str = "records-are-in-journal";
 
 /// The data directory.
@@ -39,7 +39,7 @@ impl Layout {
         Ok(Layout { data: data.to_path_buf() })
     }
 
-    /// Opens the directory for records, creating it if no records have ever existed.
+    /// Opens the directory for records, creating it only if no records have ever existed.
     ///
     /// # Errors
     /// Returns an error if the directory is missing, cannot be opened, or is locked by a process.

@@ -1,8 +1,8 @@
 //! The mark of the journal's end, stored separately so that truncation is always detected.
 //!
-//! The file `mark` has two slots with one frame each. They are written alternately, so an
+//! The file `mark` has two slots, each with one frame. Marks are written to them alternately, so an
 //! incomplete write damages only one mark. A mark is written when the journal is idle, when a new
-//! file begins, and when the service ends, but never between a command and its reply.
+//! file begins, and when the service stops, but never between a command and its reply.
 
 use std::io;
 

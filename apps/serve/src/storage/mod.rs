@@ -1,4 +1,4 @@
-//! Record stores. A [`RecordStore`] has one writer; any thread may read its [`History`].
+//! Record stores. A [`RecordStore`] has one writer, but any thread may read its [`History`].
 //!
 //! - [`journal`]: files on a [`disk::Disk`], the default;
 //! - `postgres` (feature `postgres`): a PostgreSQL database shared by several servers, one of
@@ -135,16 +135,16 @@ pub trait RecordStore: Send {
     fn history(&self) -> Arc<dyn History>;
 }
 
-/// One server's exclusive right to make decisions, which readers check.
+/// A server's exclusive right to make decisions, which is checked on behalf of readers.
 pub trait Claim: Send + Sync {
-    /// Checks that no other server has taken over since the call began. The error says why this
-    /// server may not act as the leader.
+    /// Checks that no other server has taken over since this call began. The error explains why
+    /// this server may not act as the leader.
     fn check(&self) -> BoxFuture<'static, Result<(), String>>;
 }
 
 /// Records and snapshots, which may be read while the writer runs.
 pub trait History: Send + Sync {
-    /// Returns the latest snapshot with at most this number.
+    /// Returns the latest snapshot whose number is at most `seq`.
     ///
     /// # Errors
     /// Returns an error if the records up to `seq` have been removed and no such snapshot exists,

@@ -1,13 +1,13 @@
-//! Parses records and snapshots. Errors report the kind and location of anything unknown.
+//! Parses records and snapshots. Errors report the kind and location of unknown elements.
 
 use serde_json::Value;
 
 use super::StoreError;
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// Frequent record kinds, which [`check_kind`] accepts without parsing.
+/// The most frequent kinds of records, which [`check_kind`] accepts without parsing.
 const FREQUENT_KINDS: [&str; 6] = ["granted", "queued", "renewed", "ended", "node", "kept"];
-/// The number of bytes to search for [`EVENT_KEY`], which follows a record's number and time.
+/// The number of leading bytes to search for [`EVENT_KEY`], which follows the number and time.
 const HEAD_BYTES: usize = 64;
 const EVENT_KEY: &[u8] = b"\"event\":";
 

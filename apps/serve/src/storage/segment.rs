@@ -20,7 +20,7 @@ pub(super) struct Segment<'a> {
     pub(super) bytes: &'a [u8],
     /// True for the journal's last file.
     pub(super) is_last: bool,
-    /// The last known end. A file that ends before it is damaged.
+    /// The last known end of the file. A file that ends before its mark is damaged.
     pub(super) mark: Option<Mark>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct End {
 
 impl Segment<'_> {
     /// Reads the frames and advances `next` past the last record. Passes the records to `each`
-    /// until it returns false; without `each`, checks only checksums and record kinds.
+    /// until it returns false. Without `each`, verifies only checksums and record kinds.
     pub(super) fn read_frames(
         &self,
         next: &mut u64,
@@ -74,7 +74,7 @@ impl Segment<'_> {
         }
     }
 
-    /// Checks the bytes after the last frame. They must not come before the mark.
+    /// Checks the bytes after the last frame. The frames must reach the mark.
     fn check_end(
         &self,
         end: End,
@@ -129,7 +129,7 @@ impl Segment<'_> {
         self.damaged(offset, &reason)
     }
 
-    /// Passes a frame's records to `each` until it returns false, and returns its last result.
+    /// Passes a frame's records to `each` until it returns false. Returns its last result.
     fn records(
         &self,
         offset: usize,

@@ -16,7 +16,7 @@ use crate::storage::{Claim, History};
 /// The time limit for confirming this server's claim.
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A command with its sender and idempotency key.
+/// A command with its caller and its idempotency key.
 #[derive(Clone, Debug)]
 pub struct CallerCommand {
     /// The sender.
@@ -45,7 +45,7 @@ pub struct CommandAnswer {
     pub refusal: Option<RefusalInState>,
 }
 
-/// Reasons why a command or a question cannot be answered.
+/// A reason why a command or question cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
     /// The command queue is full.
@@ -85,7 +85,7 @@ impl ClockDoubt {
 
 type Outcome = Result<CommandAnswer, Unavailable>;
 
-/// The channel for an answer. Dropping it without an answer sends an error.
+/// The channel for an answer. If it is dropped before an answer is sent, it sends an error.
 pub(super) struct AnswerSender {
     sender: Option<oneshot::Sender<Outcome>>,
     /// True once the writer has started processing the command.
@@ -155,7 +155,7 @@ pub struct WriterHandle {
     /// The bounded channel to the writer; `None` once it is closed.
     pub(super) queue: Arc<RwLock<Option<SyncSender<Task>>>>,
     pub(super) unavailable: Arc<RwLock<Option<Unavailable>>>,
-    /// The last durable state. The writer replaces it before sending a group's replies.
+    /// The last durable state. The writer updates it before it sends the replies of a group.
     pub(super) durable: Arc<RwLock<Arc<StateView>>>,
     /// This server's claim, if several servers share the store.
     pub(super) claim: Option<Arc<dyn Claim>>,
@@ -214,8 +214,8 @@ impl WriterHandle {
         }
     }
 
-    /// Returns a channel with the last durable record number. Records are retained while it is
-    /// open.
+    /// Returns a channel that holds the number of the last durable record. Records are retained as
+    /// long as it is open.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.recent.watch()
     }
@@ -239,7 +239,7 @@ impl WriterHandle {
         self.recent.last()
     }
 
-    /// Returns the reason why no decisions can be made, if any.
+    /// Returns the reason why decisions cannot be made, if any.
     pub fn unavailable(&self) -> Option<Unavailable> {
         self.unavailable.read().clone()
     }
@@ -248,12 +248,12 @@ impl WriterHandle {
         *self.unavailable.write() = now;
     }
 
-    /// Returns why the clock is in doubt, if it is. While it is in doubt, no lease expires.
+    /// Returns the doubt about the clock, if any. No lease expires while the clock is in doubt.
     pub fn clock_doubt(&self) -> Option<ClockDoubt> {
         *self.doubt.read()
     }
 
-    /// Stops the writer after it has executed the waiting commands.
+    /// Stops the writer once it has executed the commands that are already waiting.
     pub fn stop(&self) {
         *self.queue.write() = None;
     }

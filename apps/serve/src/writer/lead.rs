@@ -7,8 +7,8 @@ use super::thread::Writer;
 use crate::core::{Caller, Command, ServiceState};
 use crate::storage::StoreError;
 
-/// The time without a record, in milliseconds, after which the current time is recorded. At
-/// startup, the service is assumed to have run until the last record.
+/// The time without records, in milliseconds, after which the current time is recorded. At startup,
+/// the service is assumed to have been running until the last record.
 const NOTE_TIME_MS: u64 = 3600 * 1000;
 
 impl Writer {
@@ -61,7 +61,7 @@ impl Writer {
         }
     }
 
-    /// Returns the time of a command. If it confirms the clock, this is the wall clock time.
+    /// Returns a command's time: the wall-clock time if it confirms a clock that is in doubt.
     pub(super) fn time_of(&self, command: &CallerCommand, now_ms: u64) -> u64 {
         let is_doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let CallerCommand { caller, command, .. } = command;
@@ -69,7 +69,7 @@ impl Writer {
         if is_doubted && confirms { self.handle.clock.wall_ms() } else { now_ms }
     }
 
-    /// Publishes the start or end of doubt about the clock, and sets the clock accordingly.
+    /// Publishes whether the clock is in doubt, if that has changed, and adjusts the clock.
     pub(super) fn publish_doubt(&mut self) {
         let Some(state) = &self.state else { return };
         let (was_doubted, clock) = (self.handle.clock_doubt().is_some(), &self.handle.clock);
@@ -84,7 +84,7 @@ impl Writer {
         *self.handle.doubt.write() = state.is_clock_doubted().then_some(doubt);
     }
 
-    /// Returns the command that the service itself must execute now, if any.
+    /// Returns the command that the service must execute on its own behalf now, if any.
     pub(super) fn own_command(&self, now_ms: u64) -> Option<Command> {
         let state = self.state.as_ref()?;
         if state.next_expiry_ms().is_some_and(|at| at <= now_ms) {

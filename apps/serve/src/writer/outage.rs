@@ -9,7 +9,7 @@ use crate::storage::StoreError;
 pub(super) const RETRY_MS: u64 = 500;
 
 impl Writer {
-    /// Restores the durable state after a failed write. Returns the error for callers.
+    /// Restores the durable state after a failed write. Returns the error to report to callers.
     pub(super) fn fail(&mut self, error: &StoreError) -> Unavailable {
         tracing::error!(%error, "cannot store records");
         self.records.clear();
@@ -37,7 +37,7 @@ impl Writer {
         };
     }
 
-    /// Returns the reason why no decision can be made now, if any. First retries if a retry is due.
+    /// Retries if a retry is due. Returns the reason why no decision can be made now, if any.
     pub(super) fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
         let unavailable = self.handle.unavailable()?;
         if now_ms < self.retry_ms {
@@ -50,7 +50,7 @@ impl Writer {
             }
             return self.handle.unavailable();
         }
-        // The stored records are authoritative, not this server's state.
+        // The stored records are authoritative; this server's state is not.
         self.read_back(u64::MAX);
         let Some(state) = &self.state else { return Some(unavailable) };
         self.handle.recent.advance_to(state.seq());

@@ -48,7 +48,7 @@ pub(crate) enum Next {
 }
 
 impl Recent {
-    /// Returns an empty list; `last` is the number of the last durable record.
+    /// Returns an empty list. The number of the last durable record is `last`.
     pub(crate) fn new(last: u64) -> Recent {
         let retained = Retained { last, ..Retained::default() };
         Recent { retained: Mutex::new(retained), last: watch::Sender::new(last) }
@@ -95,7 +95,7 @@ impl Recent {
         group.filter(ends_later).map_or(Next::Gone, |group| Next::Records(group.clone()))
     }
 
-    /// Returns a channel with the last record number. Records are retained while it is open.
+    /// Returns a channel with the last record's number. Records are retained while it is open.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.last.subscribe()
     }

@@ -40,7 +40,7 @@ pub fn recover(
 /// A past state: after the last record numbered at most `until` and no later than `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cutoff {
-    /// The number of a record at or before the cutoff, or 0.
+    /// The number of some record at or before the cutoff, or 0.
     pub(crate) known: u64,
     /// The number of the last record to include.
     pub(crate) until: u64,

@@ -40,7 +40,7 @@ impl Writer {
         }
         match self.store.rotate() {
             Ok(true) => {}
-            // Without a free file descriptor, keep writing records to the current file.
+            // If no file descriptor is free, continue with the current file for now.
             Ok(false) => return self.retry_snapshot(),
             Err(error) => {
                 self.fail(&error);
@@ -96,7 +96,7 @@ impl Writer {
             return self.handle.clock.now_ms() >= retry_ms;
         }
         let are_many = state.seq() >= self.snapshots.last + tuning.snapshot_every;
-        // Whole files of old records are removed, so even a short history must span several files.
+        // Old records are removed by whole files, so even a short history must span several.
         let piece = tuning.snapshot_bytes.min(tuning.history_bytes / 4).max(1 << 16);
         let are_large = self.store.size() >= piece && state.seq() > self.snapshots.last;
         are_many || are_large

@@ -22,16 +22,16 @@ use crate::storage::{RecordStore, StoreError};
 
 /// The idle time before the store performs maintenance.
 pub(super) const IDLE_TIME: Duration = Duration::from_millis(50);
-/// The time limit for adding commands to a group, in microseconds.
+/// The maximum time for adding commands to a group, in microseconds.
 const MAX_GROUP_US: u64 = 20_000;
 const HAS_STATE: &str = "without a state the service is unavailable";
 
 /// The writer's queue sizes, and the amount of history to retain.
 #[derive(Clone, Debug)]
 pub struct Tuning {
-    /// The number of commands that may wait for the writer.
+    /// The maximum number of commands that may wait for the writer.
     pub queue: usize,
-    /// The maximum number of commands made durable together.
+    /// The maximum number of commands that are made durable together.
     pub group: usize,
     /// The number of records between snapshots.
     pub snapshot_every: u64,
@@ -86,7 +86,7 @@ pub fn start(parts: WriterParts) -> io::Result<(WriterHandle, JoinHandle<()>)> {
     let (queue, inbox) = sync_channel(parts.tuning.queue);
     let mut writer = Writer::new(parts, queue);
     let handle = writer.handle.clone();
-    // `/readyz` must report doubt about the clock from the start.
+    // `/readyz` must report any doubt about the clock from the very start.
     if handle.unavailable().is_none()
         && let Err(error) = writer.lead()
     {
@@ -187,8 +187,8 @@ impl Writer {
         self.snapshots.finish();
     }
 
-    /// Returns the time until the next lease expires or maintenance is due. No lease expires while
-    /// no decision can be made.
+    /// Returns the time until the next lease expires or maintenance is due, whichever is sooner. No
+    /// lease expires while decisions cannot be made.
     pub(super) fn pause(&self) -> Duration {
         if self.handle.unavailable().is_some() {
             return IDLE_TIME;

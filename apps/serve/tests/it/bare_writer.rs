@@ -12,7 +12,7 @@ use pavior_serve::writer::{Tuning, WriterHandle, WriterParts, recover, start};
 
 use crate::decisions::begin;
 
-/// The wall clock at the start of a writer.
+/// The wall clock that a writer sees when it starts.
 #[derive(Clone, Copy)]
 pub(crate) struct StartClock {
     pub(crate) wall_ms: u64,
@@ -27,7 +27,7 @@ pub(crate) struct BareWriter {
 }
 
 impl BareWriter {
-    /// Starts a writer, adding a machine to a new journal. Returns `None` if the disk fails.
+    /// Starts a writer. Adds a machine to a new journal. Returns `None` if the disk fails.
     pub(crate) fn start(
         disk: impl Disk + 'static,
         clock: StartClock,

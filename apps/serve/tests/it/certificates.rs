@@ -23,7 +23,7 @@ fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// Issues a certificate. Returns it for use by a client and, along with its key, in PEM format.
+/// Issues a certificate. Returns it as a client identity, and as PEM along with its key in PEM.
 fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, String) {
     let key = KeyPair::generate().unwrap();
     let names: Vec<String> = names.iter().map(|name| (*name).to_string()).collect();
@@ -52,7 +52,7 @@ fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// A server with TLS, its authority, and the authority for its clients.
+/// A server with TLS, the authority that signed its certificate, and its clients' authority.
 pub(crate) struct Guarded {
     pub(crate) server: Server,
     setup: Setup,
@@ -115,7 +115,7 @@ fn a_bearer_token_over_tls() {
     let over = guarded.client(None, Some("tenant-hush-2")).post("/v1/leases", r#"{"nodes":5}"#);
     over.is(409, "over-quota");
 
-    // Requests are refused with no token, and with a wrong, truncated or extended one.
+    // Requests without a token, or with a wrong, truncated or extended one, are refused.
     for token in [None, Some("wrong-hush-3"), Some("operator-hush-"), Some("operator-hush-1 x")] {
         for (method, path) in [("POST", "/v1/leases"), ("GET", "/v1/state"), ("GET", "/metrics")] {
             let reply = guarded.client(None, token).send(method, path, ASK, &[]);
@@ -123,7 +123,7 @@ fn a_bearer_token_over_tls() {
             assert!(!reply.text.contains("hush"), "{}", reply.text);
         }
     }
-    // A client that does not trust the server cannot connect, and neither can one without TLS.
+    // Clients that do not trust the server or do not use TLS cannot connect.
     let mut stranger = guarded.client(None, Some("operator-hush-1"));
     stranger.tls = Some(trust(&authority(), None));
     assert!(stranger.try_get("/healthz").is_err());
@@ -172,7 +172,7 @@ fn a_certificate_and_a_token_are_both_accepted() {
     let again = || Some((certificate.clone(), key.clone_key()));
     let lease = guarded.client(again(), None).post("/v1/leases", ASK).json();
     assert_eq!(lease["tenant"], "a.example");
-    // A token can promote a tenant to the operator; a wrong token is refused despite a valid
+    // An operator token gives a tenant operator rights; a wrong token is refused even with a valid
     // certificate.
     let raised = guarded.client(again(), Some("operator-hush-1")).post("/v1/leases", ASK);
     assert_eq!(raised.json()["tenant"], json!(null));

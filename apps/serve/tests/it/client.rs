@@ -66,8 +66,8 @@ pub(crate) struct Client {
     used: Instant,
 }
 
-/// The idle time after which a connection is not reused, because the service closes idle
-/// connections after 10 s.
+/// The idle time after which a connection is not reused. It is shorter than 10 s because the
+/// service closes connections that have been idle that long.
 const IDLE: Duration = Duration::from_secs(4);
 
 impl Client {
@@ -300,7 +300,7 @@ pub(crate) fn has(reply: &Value, expected: &Value) {
     }
 }
 
-/// Returns the number and the epoch of a lease.
+/// Returns a lease's id and epoch.
 pub(crate) fn holder(lease: &Value) -> (u64, u64) {
     (number(&lease["id"]), number(&lease["epoch"]))
 }

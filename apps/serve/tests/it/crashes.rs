@@ -31,7 +31,7 @@ struct Run {
     full: bool,
 }
 
-/// Runs groups of random commands until the disk fails.
+/// Runs random groups of commands until the disk fails.
 fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
     // A fault may occur while the journal is being created.
     let Ok((mut journal, mut state)) = opened(disk.clone()) else { return None };
@@ -68,7 +68,7 @@ fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
 }
 
 impl Run {
-    /// Decides some commands and makes them durable. Returns false after a permanent failure.
+    /// Executes commands and makes them durable. Returns false after a permanent failure.
     fn group(&mut self, random: &mut Random, now: u64) -> bool {
         let mut records: Vec<ServiceRecord> = Vec::new();
         for _ in 0..=random.below(4) {
@@ -81,7 +81,7 @@ impl Run {
                 true
             }
             Err(StoreError::Full(_)) => {
-                // Like the writer, return to the durable state.
+                // Roll back to the durable state, as the writer does.
                 let durable = self.states.acknowledged.seq;
                 let back = state_of(&*self.journal.history(), durable);
                 self.state = back.expect("durable records can be read");
@@ -96,7 +96,7 @@ impl Run {
     }
 }
 
-/// Checks that the data after a crash is one of the states that may be durable.
+/// Checks that the data left after a crash is one of the states that could be durable.
 fn check(run: &Run, after: &Simulated) -> Result<(), String> {
     let (mut journal, mut state) = opened(after.clone())?;
     state.validate();
@@ -174,7 +174,7 @@ fn every_flipped_bit_is_detected_or_was_never_acknowledged() {
                 flipped.flip(&name, bit);
                 bits += 1;
                 let Ok((_, state)) = opened(flipped) else { continue };
-                // If a file is accepted, no acknowledged records may be lost.
+                // If the file is accepted, it must contain every acknowledged record.
                 assert_eq!(
                     state.snapshot(),
                     run.states.acknowledged,

@@ -1,4 +1,4 @@
-//! Checks the core's decisions against a fold of their records and against simple models.
+//! Checks the core's decisions against a replay of their records and against simple models.
 
 use std::collections::HashMap;
 
@@ -68,7 +68,7 @@ fn folding_the_records_gives_the_state() {
         }
         assert_eq!(folded.snapshot(), state.snapshot(), "seed {seed}");
         folded.validate();
-        // Starting from a snapshot gives the same state.
+        // Restoring a snapshot and replaying the rest gives the same state.
         let saved = saved.expect("the middle was passed");
         let text = serde_json::to_string(&saved).expect("a snapshot can be written");
         let saved: StateSnapshot = serde_json::from_str(&text).expect("a snapshot can be read");
@@ -94,7 +94,7 @@ fn a_waiting_request_keeps_its_freedom_if_the_journal_has_one() {
     ask(3, [8, 2, 1], None);
     let text = serde_json::to_string(&records).unwrap();
     assert_eq!(text.matches("\"freedom\":\"connected\"").count(), 1, "{text}");
-    // Requests without a freedom omit this member, as in older journals.
+    // Requests that set no freedom omit the member, as older journals do.
     assert_eq!(text.matches("freedom").count(), 1, "{text}");
     let old: Vec<ServiceRecord> =
         serde_json::from_str(&text.replace(",\"freedom\":\"connected\"", "")).unwrap();

@@ -1,4 +1,4 @@
-//! Checks that the journal works while no file descriptors are free, and creates new files later.
+//! Checks that the journal works without free descriptors, and creates new files once it can.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const HISTORY: u64 = 30;
 fn records_are_stored_without_descriptors_and_files_are_created_later() {
     let (groups, state) = records::groups(4, 40);
     let (mut put_off, mut unsaved) = (0, 0);
-    // All groups together need fewer than 150 disk operations.
+    // Writing all groups takes fewer than 150 disk operations.
     for operation in 0..150 {
         let disk = Simulated::default();
         let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();

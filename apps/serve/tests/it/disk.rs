@@ -45,9 +45,9 @@ struct Inner {
     durable: BTreeMap<String, usize>,
     /// The remaining space in bytes; `None` means unlimited.
     room: Option<u64>,
-    /// The number of operations before the next fault.
+    /// The number of operations until the next fault, and the fault itself.
     until_fault: Option<(u64, Fault)>,
-    /// The number of file opens that will fail from now on.
+    /// The number of upcoming file opens that will fail.
     exhausted: u64,
     /// True once the power has failed.
     dead: bool,
@@ -61,7 +61,7 @@ pub(crate) enum Fault {
     Error,
     /// The disk stays full.
     Full,
-    /// This many of the next file opens fail.
+    /// The next file opens fail, as many as this number.
     Descriptors(u64),
     /// The operation panics.
     Panic,
@@ -132,7 +132,7 @@ impl Simulated {
         inner.durable.insert(name.to_string(), file);
     }
 
-    /// Fails if no more files can be opened.
+    /// Opens one more file. Fails if no file descriptors are left.
     fn open_another(&self) -> io::Result<()> {
         let mut inner = self.0.lock().unwrap();
         if inner.exhausted == 0 {
@@ -147,7 +147,7 @@ impl Simulated {
     pub(crate) fn after_crash(&self, random: &mut Random) -> Simulated {
         let inner = self.0.lock().unwrap();
         let mut after = Inner { durable: inner.durable.clone(), ..Inner::default() };
-        // The most recent name changes may be lost.
+        // The most recent renames and removals may be lost.
         if random.one_in(2) {
             after.durable = inner.seen.clone();
         }
@@ -214,7 +214,7 @@ impl Simulated {
     }
 }
 
-/// Writes none, some or all of the sectors. If not all, some may be written only partially.
+/// Writes all, some or none of the sectors. Unless all are written, a sector may be torn.
 fn tear(bytes: &mut Vec<u8>, offset: usize, data: &[u8], random: &mut Random) {
     if random.one_in(3) {
         return;
@@ -302,7 +302,7 @@ impl DiskFile for Handle {
             content.seen.resize(end, 0);
         }
         content.seen[offset as usize..end].copy_from_slice(&bytes[..done]);
-        // After a failure, any of the bytes may reach the disk.
+        // After a failure, any part of the write may reach the disk.
         let sent = if fault.is_err() { bytes } else { &bytes[..done] };
         content.pending.push(Change::Write(offset, sent.to_vec()));
         fault?;

@@ -91,7 +91,7 @@ fn only_the_owner_can_read_the_records() {
         assert!(names.iter().any(|name| name.starts_with(kind)), "{kind} is in {names:?}");
     }
     assert_eq!(mode(&setup.data), 0o755);
-    // The next start revokes other users' access and logs that.
+    // The next start removes other users' access and logs the change.
     fs::set_permissions(&records, fs::Permissions::from_mode(0o755)).unwrap();
     for name in names {
         fs::set_permissions(records.join(name), fs::Permissions::from_mode(0o644)).unwrap();
@@ -106,7 +106,7 @@ fn only_the_owner_can_read_the_records() {
 
 #[test]
 fn a_snapshot_that_could_not_be_saved_is_saved_later() {
-    // The size of the records triggers a snapshot long before their number does.
+    // The records' total size triggers a snapshot long before their number does.
     let (server, setup) = fresh(|setup| {
         setup.log = Some(setup.data.with_extension("snapshots"));
         setup.history_bytes = 1;

@@ -27,7 +27,7 @@ const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
 const BEGINS: u64 = 30;
 const DAY_S: u64 = 86_400;
 
-/// A job in the log and its outcome. Times are in milliseconds since 1970.
+/// A job from the log and what happened to it. Times are in milliseconds since 1970.
 struct LogJob {
     record: Record,
     submit_ms: u64,
@@ -73,7 +73,7 @@ impl Days {
         }
     }
 
-    /// Sends simultaneous ends as one batch, so the queue advances only after the last one.
+    /// Ends simultaneous jobs in one batch, so the queue advances only after the last of them.
     fn end(&mut self, at: u64) {
         let mut ends = Vec::new();
         while let Some(&next) = self.agenda.first().filter(|next| (next.0, next.1) == (at, 0)) {
@@ -137,7 +137,7 @@ fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
     jobs.collect()
 }
 
-/// Replays the log with a service in this process, whose clock the test advances.
+/// Replays the log against a service in this process, with a clock that the test advances.
 fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     let folder = TempDir::new().expect("the file system has space");
     let setup = Setup {
@@ -173,8 +173,8 @@ fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     (days, base_ms)
 }
 
-/// Checks the service's own count of correct forecasts. Times in replies are whole milliseconds, so
-/// the counts may differ by one.
+/// Compares the service's own count of kept forecasts with the test's. Reply times are whole
+/// milliseconds, so the counts may differ by one.
 fn service_has_counted(days: &mut Days) {
     let told = days.jobs.iter().filter(|job| job.told.is_some()).count() as u64;
     let held = days.jobs.iter().filter(|job| job.held()).count() as u64;
@@ -188,7 +188,7 @@ fn service_has_counted(days: &mut Days) {
     assert!(kept.abs_diff(held) <= 1, "{held} held: {says}");
 }
 
-/// Formats one line per evaluated job, with times in seconds of the log.
+/// Formats one line per evaluated job. Times are in seconds on the log's clock.
 fn csv(days: &Days, base_ms: u64, from: u64) -> String {
     let second = |ms: u64| (ms as f64 - base_ms as f64) * 1e-3 + (BEGINS * DAY_S) as f64;
     let mut text = "job,nodes,submit,earliest,median,latest,start,held\n".to_string();

@@ -19,7 +19,7 @@ fn whole(machine: &str, job: &str) -> Value {
     json!({ "shape": [8, 8], "estimate_s": 3600, "machine": machine, "job": job, "wait": true })
 }
 
-/// Waits for a forecast for a waiting request, and returns it.
+/// Waits until a waiting request has a forecast, and returns it.
 fn forecast(client: &mut Client, request: &Value) -> Value {
     let path = format!("/v1/leases/{}", request["id"]);
     let mut found = Value::Null;
@@ -30,7 +30,7 @@ fn forecast(client: &mut Client, request: &Value) -> Value {
     found
 }
 
-/// Waits for a forecast for a hypothetical request, and returns it.
+/// Waits until the service has a forecast for a hypothetical request, and returns it.
 fn would(client: &mut Client, asked: &Value) -> Value {
     let mut found = Value::Null;
     until("the past", || {
@@ -41,7 +41,7 @@ fn would(client: &mut Client, asked: &Value) -> Value {
     found
 }
 
-/// Waits for a forecast with the planned start `plan_ms`.
+/// Waits until a forecast's planned start is `plan_ms`, and returns the forecast.
 fn until_plan(client: &mut Client, asked: &Value, plan_ms: u64) -> Value {
     let mut found = Value::Null;
     until("the plan", || {
@@ -74,10 +74,10 @@ fn a_waiting_request_gets_an_interval_and_a_fitting_one_starts_now() {
     assert!(time("earliest") <= time("median") && time("median") <= time("latest"), "{answer}");
     assert!(time("median") > now_ms(), "{answer}");
     assert_eq!(time("plan"), millis(runs["start"].as_str().unwrap()) + 3_600_000);
-    // The reply says that no run times are known yet.
+    // The reply shows that the service has not seen any run times yet.
     has(&answer, &json!({ "calibrated": false, "kept": 0, "broken": 0, "runs": 0 }));
     assert_eq!(client.get("/v1/queue").json()["waiting"][0]["forecast"], answer);
-    // An identical request would start after this one.
+    // A second, identical request would start after the first one.
     let like = json!({ "shape": [8, 8], "estimate_s": 3600 });
     let behind = would(&mut client, &like);
     assert_eq!(millis(behind["plan"].as_str().unwrap()), time("plan") + 3_600_000);
@@ -117,7 +117,7 @@ fn an_event_renews_only_forecasts_that_it_can_change() {
     let made = |client: &mut Client| ["default", "other"].map(|m| counter(client, "forecasts", m));
     assert_eq!(made(&mut client), [2, 1]);
     let answer = forecast(&mut client, &first);
-    // A new request changes only its own forecast, because the others expect later arrivals.
+    // A new request gets its own forecast; existing forecasts already allow for later arrivals.
     let third = client.lease(whole("default", "third"));
     forecast(&mut client, &third);
     assert_eq!((made(&mut client), forecast(&mut client, &first)), ([3, 1], answer));
@@ -132,7 +132,7 @@ fn an_event_renews_only_forecasts_that_it_can_change() {
     until("the new forecasts", || made(&mut client) == [6, 1]);
 }
 
-/// Every 3x3 box contains node [1, 1]. While it is unavailable, no start may be predicted.
+/// Every 3x3 box contains node [1, 1]. While this node is unavailable, no start may be forecast.
 #[test]
 fn a_request_that_cannot_start_has_no_time() {
     let (server, _) = fresh(|setup| {
@@ -158,7 +158,7 @@ fn a_request_that_cannot_start_has_no_time() {
         assert_eq!((&answer["obstacle"], &answer["place"]), (&Value::Null, &Value::Null));
         assert!(millis(answer["plan"].as_str().unwrap()) <= now_ms() + 1000, "{answer}");
     }
-    // The same applies to a waiting request; the request behind it has a different obstacle.
+    // A request that waits gets the same answer. The one behind it reports a different obstacle.
     assert_eq!(client.post("/v1/nodes/drain", node).status, 200);
     let waits = client.lease(json!({ "shape": [3, 3], "wait": true }));
     let answer = forecast(&mut client, &waits);

@@ -76,7 +76,7 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     assert_eq!(held(&mut client), known);
     client.get("/readyz").is(503, "read-only");
     assert!(client.get("/metrics").text.contains("pavior_ready 0"));
-    // A restart on the full disk recovers the same state.
+    // After a restart on the full disk, the state is the same.
     server.kill();
     disk.grow("96k");
     let server = Server::start(&setup);

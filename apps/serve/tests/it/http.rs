@@ -202,13 +202,13 @@ fn moves_that_make_room_can_be_carried_out() {
     let plan = plan.json();
     has(&plan, &json!({ "fits": false, "jobs": [1], "cost": 2 }));
     assert_eq!(plan["moves"][0]["from"], json!([{ "base": [1, 1], "sides": [1, 2] }]));
-    // Execute the move: end the lease and recreate it in the planned box.
+    // Perform the move: end the lease and create it again in the planned box.
     client.end(&first.json());
     let moved = json!({ "parts": plan["moves"][0]["to"] });
     assert_eq!(client.post("/v1/hold", moved).status, 201);
     let lease = client.lease(asked);
     assert_eq!(lease["parts"][0], plan["placement"]);
-    // There are no moves if the request fits, or if it can never fit.
+    // No moves are suggested if the request fits now or can never fit.
     client.end(&lease);
     let fits = client.post("/v1/unblock", r#"{"shape":[1,1]}"#).json();
     has(&fits, &json!({ "fits": true, "moves": [] }));

@@ -1,8 +1,8 @@
 //! Tests a server process that is killed repeatedly under load.
 //!
 //! Clients record the start, end and answer of each request. The journal contains the service's
-//! order of these requests. It is a linearization if it contains every answer, no node is held
-//! twice, and every request precedes those that began after it had ended.
+//! order. This order is a linearization if it explains every answer, no node is held twice, and no
+//! request comes after one that started after it ended.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long
 //! version, with 64 clients.
@@ -77,14 +77,14 @@ impl Load {
         self.target.address.lock().unwrap().clone_from(&server.address);
     }
 
-    /// Stops the clients and returns their answered requests.
+    /// Stops the clients and returns the requests that were answered.
     pub(crate) fn end(self) -> Vec<Vec<Done>> {
         self.target.stop.store(true, Ordering::Relaxed);
         self.threads.into_iter().map(|one| one.join().unwrap()).collect()
     }
 }
 
-/// Repeats a request until it is answered. The third result is true if it was sent again.
+/// Retries a request until it is answered. The third element is true if it had to be resent.
 fn insist(
     target: &Target,
     (path, body): (&str, Value),
@@ -137,7 +137,7 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
             let (id, epoch) = own.swap_remove(random.below(own.len() as u64) as usize);
             let (path, body) = (format!("/v1/leases/{id}/end"), json!({ "epoch": epoch }));
             let Some((status, answer, again)) = insist(target, (&path, body), &[]) else { break };
-            // If the request was repeated, its first copy may already have ended the lease.
+            // If the request was resent, the first attempt may already have ended the lease.
             let right = status == 200 || (again && answer["reason"] == "lease-ended");
             assert!(right, "{status} {answer}");
             done.push(Done { began, ended: Instant::now(), what: What::Ended(id) });
@@ -194,7 +194,7 @@ pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
         };
         points.push((seq, done.began, done.ended));
     }
-    // No request may have been answered before a request that precedes it in the journal was sent.
+    // Every request must have been sent before any later request in the journal was answered.
     points.sort_unstable_by_key(|(seq, ..)| *seq);
     let mut latest_begin: Option<Instant> = None;
     for (seq, began, ended) in points {

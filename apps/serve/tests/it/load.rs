@@ -38,7 +38,7 @@ fn memory_does_not_grow() {
         seen.push(server.memory());
     }
     println!("{total} operations, memory after each quarter: {seen:?} KiB");
-    // The first quarter fills the bounded structures. After that, memory may only fluctuate.
+    // Bounded structures fill up in the first quarter. After that, memory must not grow much.
     let grown = seen[3].saturating_sub(seen[0]);
     assert!(grown < 32 * 1024, "{grown} KiB more after three more quarters");
 }

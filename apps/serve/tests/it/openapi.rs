@@ -23,7 +23,7 @@ pub(crate) fn routes(document: &Value) -> Vec<(String, String, Value)> {
     routes
 }
 
-/// Finds list schemas without a schema for their items.
+/// Collects the paths of all array schemas that do not define a schema for their items.
 fn lists_without_items(value: &Value, place: &str, found: &mut Vec<String>) {
     match value {
         Value::Array(list) => {

@@ -44,7 +44,7 @@ fn refusals_are_listed_with_reasons() {
     let batch = json!({ "operations": [{ "lease": { "shape": [8, 8], "job": "batched" } }] });
     b.post("/v1/batch", batch);
     assert_eq!(names(&mut b, "/v1/refusals?after=3"), ["batched"]);
-    // A number beyond the last one may be left over from before a restart.
+    // A number past the end may come from a client that was running before a restart.
     assert_eq!(names(&mut b, "/v1/refusals?after=99"), ["greedy", "batched"]);
     assert_eq!(operator.get("/v1/refusals?machine=x").status, 404);
 }

@@ -1,4 +1,4 @@
-//! Checks that replies agree in their headers, time format and node counts, and with the metrics.
+//! Checks that headers, times and node counts agree across replies and with the metrics.
 
 use serde_json::{Value, json};
 
@@ -98,7 +98,7 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         assert_eq!(counts(&diagnosis["counts"]), expected);
         let blocked = &diagnosis["blocked"];
         let length = |name: &str| blocked[name].as_array().unwrap().len() as u64;
-        // Blockers include these nodes, because they stay unavailable after the lease ends.
+        // Blockers include these nodes, because they remain unavailable after the lease ends.
         assert_eq!([length("failed"), length("drained")], listed.map(|nodes| nodes as u64));
     }
     // Samples lag behind the records, so wait for the last one.
@@ -115,7 +115,7 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
 const TIMES: [&str; 9] =
     ["at", "now", "start", "expires", "asked", "from", "until", "planned", "began"];
 
-/// Checks all times in a value and returns their number.
+/// Checks the format of every time in a value and returns the number of times.
 fn times(value: &Value, place: &str) -> usize {
     match value {
         Value::Array(list) => list.iter().map(|one| times(one, place)).sum(),

@@ -1,4 +1,4 @@
-//! Tests advance reservations, and plans to free nodes by a deadline, over HTTP.
+//! Tests advance reservations over HTTP, and plans that free nodes by a deadline.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -43,7 +43,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     assert!(detail.contains(one["from"].as_str().unwrap()), "{detail}");
     let before = client.lease(json!({ "shape": [2, 8], "ttl_s": 1800 }));
     assert_eq!(before["parts"][0]["base"], json!([2, 0]));
-    // A waiting request reports the reservation as the reason.
+    // The waiting request gives the reservation as its reason.
     assert_eq!(client.end(&before).status, 200);
     let waiting = client.lease(json!({ "shape": [2, 8], "estimate_s": 4000, "wait": true }));
     assert_eq!(waiting["state"], "waiting");
@@ -52,7 +52,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     let sentence = waits["sentence"].as_str().unwrap();
     let ahead = format!("takes some of its nodes, from {}", one["from"].as_str().unwrap());
     assert!(sentence.starts_with("It fits, but ") && sentence.contains(&ahead), "{sentence}");
-    // An identical request would start after the reservation.
+    // A request like this one would start only after the reservation.
     until("a forecast with the reservation", || {
         let like = json!({ "shape": [2, 8], "estimate_s": 4000 });
         let plan = client.post("/v1/forecast", like).json()["forecast"]["plan"].clone();
@@ -70,7 +70,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     client.post(&path, "").is(404, "unknown-reservation");
 }
 
-/// No grant may overlap a reservation, be it from the queue, in a batch or after a renewal.
+/// No grant may overlap a reservation, whether from the queue, in a batch or after a renewal.
 #[test]
 fn no_kind_of_grant_overlaps_a_reservation() {
     for scheduler in ["fcfs", "scan-all", "easy", "conservative", "window:4"] {
@@ -172,7 +172,7 @@ fn room_by_a_time_lists_moved_requeued_and_delayed_jobs() {
         (&plan["moves"][0]["lease"], plan["moves"].as_array().unwrap().len()),
         (&b["id"], 1)
     );
-    // Four nodes in a row can be free by the deadline only if b is requeued.
+    // Only requeuing b can free four nodes in a row by the deadline.
     let four = |requeue: bool, jobs: u32| {
         let by = at(50);
         json!({ "shape": [4], "by": by, "max_jobs": jobs, "requeue": requeue, "for_s": 500 })

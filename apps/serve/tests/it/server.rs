@@ -43,9 +43,9 @@ pub(crate) struct Setup {
     /// The address to listen on. Defaults to a loopback port.
     pub(crate) listen: Option<String>,
     pub(crate) tokens: Option<PathBuf>,
-    /// The server's certificate and key, and the authority for clients.
+    /// The server's certificate and key, and the authority that signs client certificates.
     pub(crate) certificates: Option<(PathBuf, PathBuf, Option<PathBuf>)>,
-    /// The file for a log of all requests. By default, only errors are logged, to standard error.
+    /// The file that logs all requests. Without it, only errors are logged, to standard error.
     pub(crate) log: Option<PathBuf>,
     pub(crate) snapshot_every: u64,
     pub(crate) history: u64,
@@ -104,7 +104,7 @@ impl Server {
         Server::try_start(setup).unwrap_or_else(|status| panic!("the server ended: {status}"))
     }
 
-    /// Runs a server that must fail to start, and returns its log.
+    /// Runs a server that is expected to fail at startup, and returns its log.
     pub(crate) fn refused(setup: &Setup) -> String {
         let log = setup.data.with_extension("log");
         let setup = Setup { log: Some(log.clone()), ..setup.clone() };
@@ -164,7 +164,7 @@ impl Server {
         Client::of(&self.address, token)
     }
 
-    /// Sends a request on a separate connection, which the server may close when it refuses early.
+    /// Sends a request on its own connection, since the server may close it on an early refusal.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -224,7 +224,7 @@ impl Drop for Server {
     }
 }
 
-/// Starts a server in a temporary folder, which is removed when the server is dropped.
+/// Starts a server in a temporary folder, which is removed along with the server.
 pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
     let folder = TempDir::new().expect("the file system has space");
     let mut setup = Setup::new(&folder.path().join("data"));

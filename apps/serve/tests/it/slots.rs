@@ -1,4 +1,4 @@
-//! Tests counts of boxes that fit simultaneously, over HTTP and in the metrics.
+//! Tests, over HTTP and in the metrics, how many boxes fit at the same time.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Checks that reads, a shutdown and refusals do not wait for slow computations.
+//! Checks that reads, shutdowns and refusals are not delayed by slow computations.
 
 use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, sleep, spawn};
@@ -15,7 +15,7 @@ pub(crate) fn configure(setup: &mut Setup) {
     setup.scheduler = Some("conservative:plain".into());
 }
 
-/// Fills the queue and returns a batch whose decision takes about `length`.
+/// Fills the queue and returns a batch that takes about `length` to decide.
 pub(crate) fn decision(client: &mut Client, length: Duration) -> String {
     // Failing and repairing the only free node invalidates every plan.
     client.lease(json!({ "shape": [24, 23], "estimate_s": 1e6 }));
@@ -90,7 +90,7 @@ fn commands_behind_a_slow_one_are_answered_one_by_one() {
         });
     }
     let times: Vec<Duration> = answers.iter().take(6).collect();
-    // If all commands were in one group, they would all be answered at the end.
+    // If all commands formed one group, all replies would arrive at the end.
     assert!(times[0] < times[5] / 2, "{times:?}");
 }
 

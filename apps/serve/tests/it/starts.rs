@@ -1,4 +1,4 @@
-//! Tests failed starts with various options and stored data.
+//! Tests startup failures for various options and stored data.
 
 use serde_json::json;
 

@@ -29,7 +29,7 @@ fn child() {
         assert!(fs::remove_file(&path).is_err(), "{name} can be removed");
     }
     assert!(fs::rename(&records, data.join("elsewhere")).is_err(), "the records can be moved");
-    // Lock the data folder and its files. This must not keep the service from starting.
+    // Lock the data folder and its files. The service must still be able to start.
     let open: Vec<File> = fs::read_dir(&data)
         .expect("the parent folder can be listed")
         .filter_map(|entry| File::open(entry.ok()?.path()).ok())

@@ -25,7 +25,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Starts a database server. Returns `None` with a note if PostgreSQL is not installed.
+    /// Starts a database server. Prints a note and returns `None` if PostgreSQL is missing.
     pub(crate) fn start() -> Option<Database> {
         Database::with(&["-A", "trust"])
     }
@@ -169,7 +169,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     assert!(first.stop() < Duration::from_secs(40));
 }
 
-/// Returns timeouts that limit the leader's silence but not the length of its decisions.
+/// Returns timeouts that limit how long a leader may be silent but not how long it may decide.
 pub(crate) fn timeouts(silence_s: f64) -> ClaimTimeouts {
     ClaimTimeouts { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
 }

@@ -1,4 +1,4 @@
-//! Tests the reasons for waiting, in replies about the queue or a request and in explanations.
+//! Tests the reasons for waiting, in replies about the queue or one request and in explanations.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn reason_on_all_routes(client: &mut Client, id: &Value) -> Value {
     one["waits_for"].clone()
 }
 
-/// Sends a request that may wait, and returns its number.
+/// Sends a request that may wait, and returns its id.
 fn ask(client: &mut Client, mut body: Value) -> Value {
     body["wait"] = true.into();
     client.lease(body)["id"].clone()
@@ -62,7 +62,7 @@ fn starts_are_planned_again_after_an_immediate_lease_and_a_restart() {
             reason["planned"].as_str().expect("the head has a planned start").to_string()
         };
         let before = planned(&mut client);
-        // This lease bypasses the queue and delays the head.
+        // This lease bypasses the queue and delays the first waiting request.
         let passes = client.lease(json!({ "shape": [2, 2], "estimate_s": 3600 }));
         assert!(passes["start"].is_string(), "{scheduler}: {passes}");
         let after = planned(&mut client);

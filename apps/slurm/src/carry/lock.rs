@@ -1,7 +1,7 @@
-//! A file lock on a shared disk that determines which of several daemons is active. Because it is a
-//! system lock (`flock`), it is released however its holder exits. The lock only prevents duplicate
-//! work and log lines. Correctness does not depend on it, because Slurm rejects a change if the job
-//! has changed in the meantime (see `carry`).
+//! A file lock on a shared disk that determines which of several daemons is active. It is a kernel
+//! lock (`flock`), so it is released no matter how its holder exits. The lock only avoids duplicate
+//! work and log lines. Correctness does not depend on it, because Slurm rejects a change to a job
+//! that has changed in the meantime (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -61,7 +61,7 @@ mod tests {
         assert!(!second.acquire(Some(&path)).unwrap());
         drop(first);
         assert!(second.acquire(Some(&path)).unwrap());
-        // Removing the file revokes the lock, and the holder notices.
+        // Removing the file revokes the lock, which the holder notices.
         std::fs::remove_file(&path).unwrap();
         let mut third = Lock::default();
         assert!(third.acquire(Some(&path)).unwrap() && !second.acquire(Some(&path)).unwrap());

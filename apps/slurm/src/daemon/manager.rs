@@ -1,5 +1,5 @@
 //! Receives signals from the service manager and reports the daemon's status to it (sd_notify).
-//! Without a service manager, nothing is reported. Errors while reporting are ignored.
+//! Reports nothing if there is no service manager, and ignores errors while reporting.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

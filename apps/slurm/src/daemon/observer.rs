@@ -67,7 +67,7 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
     }
 }
 
-/// Returns the host names under which the page is served, based on the address and this computer.
+/// Returns the host names under which the page is served: the address's and this host's names.
 fn host_names(address: &str) -> Vec<String> {
     let computer = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let computer = computer.trim();

@@ -1,4 +1,4 @@
-//! Logs persistent problems when they start, once a minute while they last, and when they end.
+//! Logs persistent problems when they begin, every minute while they last, and when they end.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ const MAX_LISTED: usize = 8;
 /// A kind of persistent problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Problem {
-    /// Cycles are skipped, usually because Slurm does not respond.
+    /// Cycles are being skipped, usually because Slurm is not responding.
     Skipped,
     /// Some records are malformed.
     Unreadable,
     /// Two jobs hold the same node.
     Overlap,
-    /// Some jobs have no box and will not get one.
+    /// Some jobs have no box and will never get one.
     Boxless,
     /// The lock cannot be acquired.
     Lock,
@@ -62,7 +62,7 @@ impl LogLine {
 pub(super) struct Problems(BTreeMap<Problem, u64>);
 
 impl Problems {
-    /// Logs `line` if it is due, or the end of the problem if `line` is `None`.
+    /// Logs `line` if it is due or, if `line` is `None`, the end of the problem.
     pub(super) fn log(&mut self, problem: Problem, line: Option<LogLine>) {
         if self.is_due(problem, line.is_some(), now()) {
             let end = problem.end().map(|event| LogLine::new("info", event, json!({})));
@@ -72,7 +72,7 @@ impl Problems {
         }
     }
 
-    /// Returns true if a problem has started or ended, or has not been logged for a minute.
+    /// Returns true if a problem has begun, has ended, or was last logged at least a minute ago.
     fn is_due(&mut self, problem: Problem, is_present: bool, now: u64) -> bool {
         if !is_present {
             return self.0.remove(&problem).is_some();
@@ -119,7 +119,7 @@ mod tests {
         let mut at = |problem, is_present, now| problems.is_due(problem, is_present, now);
         let logged: Vec<u64> = (0..180).filter(|&now| at(Problem::Unreadable, true, now)).collect();
         assert_eq!(logged, [0, 60, 120]);
-        // A different kind of problem is logged separately.
+        // Different kinds of problems are logged independently.
         assert!(at(Problem::Skipped, true, 130) && at(Problem::Skipped, false, 131));
         assert!(!at(Problem::Skipped, false, 132));
         // The clock has been set back.

@@ -7,7 +7,7 @@ use crate::ledger::{Ledger, NodeDifference};
 use crate::names::number;
 use crate::{Config, SlurmError};
 
-/// Checks the partitions and, if the daemon will make changes, the user's rights.
+/// Checks the partitions and, if the daemon is going to make changes, the user's permissions.
 pub(super) fn check_cluster(config: &Config, changes: bool) -> Result<(), SlurmError> {
     if changes {
         let loaded = Call::new(Query::Show, &["config"]).answer()?;
@@ -21,7 +21,7 @@ pub(super) fn check_cluster(config: &Config, changes: bool) -> Result<(), SlurmE
     Ok(())
 }
 
-/// Checks the user's rights. Only root and SlurmUser may change any job and bypass the gate.
+/// Checks the user's permissions. Only root and SlurmUser can change any job and skip the gate.
 fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     let number_of = |text: &str| number::<u32>(text.split_once('(')?.1.strip_suffix(')')?);
     if user == 0 || number_of(slurm_user) == Some(user) {
@@ -35,8 +35,8 @@ fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
 
 /// Compares the machine's node names with those in the partition. Returns differences to log, which
 /// may be intentional: a machine may have holes, and a partition may temporarily lack nodes.
-/// Returns an error if each list has nodes that the other lacks, or if they share none: the
-/// configured names are then wrong.
+/// Returns an error if each side has nodes that the other lacks, or if no node is on both sides,
+/// because the configured names must then be wrong.
 pub(super) fn compare_names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let difference = NodeDifference::new(config, ledger);
     let faults = difference.faults(config);

@@ -114,7 +114,7 @@ mod tests {
         let guarded = gate(sum, "changes guarded");
         let current = LoadedGate::from_reply(&config, false, guarded.as_bytes());
         assert_eq!((current.fault(&config), current.is_installed()), (None, true));
-        // The module builds this message from these parts.
+        // The module assembles its message from these parts.
         assert!(module.contains("\"guarded\" or \"open\"") && module.contains(", changes \""));
     }
 }

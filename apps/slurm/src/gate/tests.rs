@@ -63,7 +63,7 @@ fn config() -> Config {
     Config::parse(CONFIG).unwrap()
 }
 
-/// Returns the shape that the daemon finds in a comment.
+/// Returns the shape that the daemon reads from a comment.
 fn read(comment: &str) -> String {
     match shape::read(comment, 2) {
         Ok(Some([a, b, _])) => format!("{a}x{b}"),
@@ -118,7 +118,7 @@ fn attack_gate_and_daemon_parse_comments_identically() {
         0 => any.new_tree(&mut runner).unwrap().current(),
         _ => near.new_tree(&mut runner).unwrap().current(),
     };
-    // Comments contain no control characters, and the script reads one comment per line.
+    // The script reads one comment per line, so comments must not contain control characters.
     let comments: Vec<String> = (0..tried).map(|at| draw(at).replace(['\r', '\0'], "")).collect();
     let lines = comments.join("\n") + "\n";
     let Some(answers) = lua(&config(), SHAPES, lines) else { return };

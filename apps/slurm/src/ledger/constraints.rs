@@ -62,8 +62,8 @@ impl Features {
         (!name.is_empty()).then(|| (Features::One(name.to_string()), rest))
     }
 
-    /// Returns true if a node with these features satisfies the constraint both when evaluated from
-    /// left to right and when `&` binds more tightly than `|`. Slurm releases differ in this.
+    /// Returns true if a node with these features satisfies the constraint under both readings used
+    /// by Slurm releases: left to right, and with `&` binding more tightly than `|`.
     pub(super) fn satisfied_by(&self, available: &[String]) -> bool {
         match self {
             Features::One(name) => available.iter().any(|feature| feature == name),

@@ -7,7 +7,7 @@ use crate::ledger::constraints::Features;
 use crate::ledger::gres::{self, Gres};
 use crate::names::{NodeName, number};
 
-/// A job's demands on each of its nodes.
+/// A job's demands on each node that it uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Demands {
     pub(crate) features: Option<Features>,
@@ -37,7 +37,7 @@ pub(crate) struct Offer {
     pub(crate) disk: u64,
 }
 
-/// The `squeue` fields that contain a job's demands.
+/// The `squeue` fields that hold a job's demands.
 pub(crate) struct DemandFields<'a> {
     pub(crate) features: &'a str,
     pub(crate) gres: &'a str,

@@ -2,7 +2,7 @@
 
 use crate::names::{is_safe_name, number};
 
-/// The maximum length of a list, in bytes.
+/// The maximum length of a GRES list, in bytes.
 const MAX_TEXT: usize = 4096;
 
 /// An amount of a generic resource (GRES), either of one type or of any type.

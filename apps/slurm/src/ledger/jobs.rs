@@ -3,8 +3,8 @@
 use crate::ledger::demands::{Demands, InvalidDemand};
 use crate::names::{JobName, Licenses, NodeName};
 
-/// The assumed time in seconds until a job releases its nodes when it is completing or has reached
-/// its time limit. The actual time is unknown.
+/// The assumed time, in seconds, until a job that is completing or past its time limit releases its
+/// nodes. The actual time is unknown.
 const END_S: u64 = 1;
 
 /// A job's identity: its name and, because Slurm may reuse numbers, its submission time. Keys are
@@ -28,7 +28,7 @@ pub(crate) struct SlurmJob {
     pub(crate) phase: Phase,
     /// Slurm's reason why the job is waiting.
     pub(crate) reason: String,
-    /// Slurm's priority, which is 0 if a user or operator holds the job back.
+    /// The priority in Slurm, which is 0 if a user or operator is holding the job.
     pub(crate) priority: u64,
     /// The number of nodes that the job requests or, once it has started, holds.
     pub(crate) nodes: u32,
@@ -54,11 +54,11 @@ pub(crate) struct SlurmJob {
     pub(crate) start: Option<u64>,
     /// The time limit in seconds, or `None` if unlimited.
     pub(crate) limit: Option<u64>,
-    /// The time at which Slurm ends or ended the job, if reported: the job's start plus its time
-    /// limit plus the time it was suspended.
+    /// The time, if reported, at which Slurm will end or has ended the job: its start plus its time
+    /// limit plus the time for which it was suspended.
     pub(crate) end: Option<u64>,
-    /// The comment. A job with control characters in its comment, which the gate rejects, is not
-    /// placed.
+    /// The comment. A job whose comment contains control characters is not placed; the gate rejects
+    /// such comments.
     pub(crate) comment: Result<String, ControlCharacters>,
 }
 

@@ -44,7 +44,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
     let mut seen = HashSet::new();
     for line in text.lines() {
         match node(line) {
-            // Given several partitions, `sinfo` may list a node once for each of them.
+            // For several partitions, `sinfo` may list a node once per partition.
             Some(node) if !seen.insert(node.name.clone()) => {}
             Some(node) => nodes.push(node),
             None => unreadable.push(Unreadable {
@@ -66,7 +66,7 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
         name: name.parse().ok()?,
         condition: condition(state),
         offer: Offer {
-            // Features or resources that cannot be parsed do not satisfy any demand.
+            // Features or resources that cannot be parsed satisfy no demand.
             features: constraints::parse_features(features).unwrap_or_default(),
             gres: gres::parse(gres).unwrap_or_default(),
             memory: demands::mebibytes(memory)?,
@@ -122,7 +122,7 @@ mod tests {
         let (found, unreadable) = read(&lines("n0|idle\n-n1|idle\nn2\n\nn3|idle")).unwrap();
         assert_eq!(found.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n3"]);
         assert_eq!(unreadable.len(), 3);
-        // If sinfo was killed, the last node's state may be incomplete.
+        // If `sinfo` was killed, the last node's state may be cut off.
         assert!(read("n0|idle\nn1|idl").is_err());
     }
 

@@ -20,7 +20,7 @@ const FORMAT: &str =
 pub(crate) struct Qos {
     /// True if this QOS's limits override those of the partition's QOS.
     pub(crate) over_partition: bool,
-    /// The QOS whose jobs this QOS may preempt.
+    /// The QOSes whose jobs this QOS may preempt.
     pub(crate) preempts: Vec<String>,
     /// The preemption mode, if it differs from the cluster's.
     pub(crate) mode: Option<Mode>,

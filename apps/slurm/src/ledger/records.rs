@@ -66,7 +66,7 @@ pub(crate) struct Unreadable {
 }
 
 impl Unreadable {
-    /// Returns true if the job may hold nodes that are unknown.
+    /// Returns true if the job may hold nodes that the record does not reveal.
     pub(crate) fn may_hold_nodes(&self) -> bool {
         self.fault != CONTROL_CHARACTERS
     }

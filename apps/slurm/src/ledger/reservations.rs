@@ -1,5 +1,5 @@
-//! Reservations of nodes and of the gate's license, parsed from `scontrol show reservation`.
-//! Operators create reservations, and users refer to them.
+//! Reservations of nodes and of the gate's license, parsed from the output of `scontrol show
+//! reservation`. Operators create reservations; users can only request them.
 
 use crate::names::node_lists;
 use crate::names::{NodeName, number};
@@ -13,7 +13,7 @@ pub(crate) struct Reservation {
     pub(crate) end: u64,
     /// The reserved licenses, in Slurm's format.
     pub(crate) licenses: String,
-    /// True if jobs in the reservation may use other nodes (flexible or license-only reservations).
+    /// True if jobs in the reservation may use other nodes (if it is flexible or license-only).
     pub(crate) allows_other_nodes: bool,
     /// True if Slurm also allocates the nodes to jobs that do not request the reservation.
     pub(crate) is_magnetic: bool,
@@ -32,8 +32,8 @@ impl Reservation {
     }
 }
 
-/// Parses the output of `scontrol show reservation -o`. Leaves malformed fields empty. Nodes
-/// that Slurm reports as reserved remain off limits even then.
+/// Parses the output of `scontrol show reservation -o`. Malformed fields become empty, but nodes
+/// that Slurm reports as reserved stay off limits anyway.
 pub(crate) fn read(text: &str) -> Vec<Reservation> {
     let lines = text.lines().filter(|line| line.starts_with("ReservationName="));
     lines.map(reservation).collect()

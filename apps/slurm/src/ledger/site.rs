@@ -12,7 +12,7 @@ use crate::ledger::times::time_limit;
 use crate::names::{NodeName, node_lists, number};
 use crate::{CallFault, Config, SlurmError};
 
-/// The upper bound on the assumed time between runs of a Slurm scheduler, in seconds.
+/// The maximum time to assume between runs of a Slurm scheduler, in seconds.
 const MAX_INTERVAL_S: u64 = 600;
 
 /// The site's Slurm configuration.
@@ -27,11 +27,11 @@ pub(crate) struct Site {
     pub(crate) preemption: Preemption,
     /// The default preemption mode, which QOS and partitions can override.
     pub(crate) mode: Mode,
-    /// The minimum time for which a job must run before it can be preempted, in seconds.
+    /// The minimum time that a job must run before it can be preempted, in seconds.
     pub(crate) exempt_s: u64,
     pub(crate) partitions: HashMap<String, Partition>,
     pub(crate) qos: HashMap<String, Qos>,
-    /// The reason why the required QOSes are unknown, if they are.
+    /// The reason why the required QOSes are unknown, or `None` if they are known.
     pub(crate) unknown: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Mode {
     Off,
     Requeue,
     Cancel,
-    /// The job keeps its nodes, so no box becomes free. Also used for gang scheduling.
+    /// The job keeps its nodes, so no box is freed. Also represents gang scheduling.
     Suspend,
 }
 
@@ -159,8 +159,8 @@ impl Site {
         self.partitions.get(partition).map_or(1, |partition| partition.tier)
     }
 
-    /// Returns the partitions that are not configured but contain nodes in the machine. Jobs in
-    /// these partitions start without a gate.
+    /// Returns partitions that contain nodes of the machine but are not in the configuration. Jobs
+    /// in these partitions start without a gate.
     pub(crate) fn ungated(&self, config: &Config) -> Vec<&str> {
         let has = |node: &NodeName| config.nodes.contains_key(node);
         let others = self.partitions.iter().filter(|(name, partition)| {

@@ -6,7 +6,7 @@ use crate::names::number;
 /// means that the output is corrupt.
 const MAX_LIMIT_S: u64 = 1 << 40;
 
-/// Returns true if Slurm prints this word instead of a value, as with N/A or UNLIMITED.
+/// Returns true if the text is a word that Slurm prints instead of a value, such as N/A.
 pub(super) fn is_word(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphabetic() || b"/_".contains(&byte);
     !text.is_empty() && text.bytes().all(letter)

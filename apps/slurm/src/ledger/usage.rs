@@ -1,4 +1,4 @@
-//! Limits of arrays, QOSes and associations, with the usage that Slurm reports.
+//! Limits of arrays, QOSes and associations, and the usage that Slurm reports for them.
 
 use std::collections::HashMap;
 
@@ -70,7 +70,7 @@ pub(crate) enum Throttle {
     Tasks(u64),
 }
 
-/// The limits and usage that Slurm reports in a cycle.
+/// The limits and the usage that Slurm reports in a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) qos: HashMap<String, QosLimits>,

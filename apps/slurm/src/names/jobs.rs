@@ -43,8 +43,8 @@ impl Display for JobName {
 }
 
 /// Returns true if the text is a compound identifier, such as `7+1` for a component of a
-/// heterogeneous job or `7_[1-5%2]` for several tasks in one record. `scontrol` does not accept
-/// compound identifiers when it changes a job.
+/// heterogeneous job or `7_[1-5%2]` for several tasks in one record. `scontrol` cannot change a job
+/// that is named by a compound identifier.
 pub(crate) fn is_compound_identifier(text: &str) -> bool {
     let is_number = |text: &str| number::<u32>(text).is_some();
     let in_brackets = |text: &str| {

@@ -48,7 +48,7 @@ impl Display for Licenses {
     }
 }
 
-/// Returns true if the text is a license name, optionally with a server and a count such as `4k`.
+/// Returns true if the text is a license name with an optional server and count, such as `4k`.
 fn is_license(text: &str) -> bool {
     let (name, count) = match text.split_once([':', '=']) {
         Some((name, count)) => (name, Some(count)),

@@ -36,7 +36,7 @@ pub(crate) fn compress(names: &[NodeName]) -> String {
     members.join(",")
 }
 
-/// Splits a name into a prefix and a trailing number, which is empty if the name is all digits.
+/// Splits a name into a prefix, which is empty if the name is all digits, and a trailing number.
 fn split_number(name: &str) -> (&str, &str) {
     let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     // The number is limited to nine digits so that it fits in a `u32`.
@@ -44,7 +44,7 @@ fn split_number(name: &str) -> (&str, &str) {
     if head.is_empty() { (name, "") } else { name.split_at(at) }
 }
 
-/// Returns true if `next` is the number after `last`, zero-padded to the width of `first`.
+/// Returns true if `next` is `last` plus one, zero-padded to the width of `first`.
 fn follows(first: &str, last: &str, next: &str) -> bool {
     let width = first.len();
     let after = number::<u32>(last).map(|last| format!("{:0width$}", last + 1));

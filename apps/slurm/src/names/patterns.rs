@@ -1,4 +1,4 @@
-//! Node names in a configuration, in any of these formats:
+//! The node names in a configuration, in one of these formats:
 //!
 //! ```text
 //!   n{:03}               the node number, x fastest, starting at `first` (0)

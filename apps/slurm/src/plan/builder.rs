@@ -1,4 +1,4 @@
-//! Adds the jobs in a ledger to the machine and determines their roles.
+//! Adds the ledger's jobs to the machine and determines the role of each job.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use crate::{Config, SlurmError};
 /// The fault reported if every box of a job's shape contains a node that is not a candidate.
 const NO_CANDIDATES: &str = "no box of its shape contains only nodes that meet its requirements";
 
-/// A builder for a cycle's machine. Running jobs must be added before waiting ones.
+/// A builder for the machine in a cycle. Running jobs must be added before waiting ones.
 pub(super) struct Builder<'a> {
     world: World<'a>,
     site: &'a Site,
@@ -45,7 +45,7 @@ impl<'a> Builder<'a> {
             .map_err(SlurmError::Planner)?;
         let nodes = config.grid.nodes() as usize;
         let mut conditions = world.conditions();
-        // A job with a malformed record holds or requests these nodes even if they look idle.
+        // These nodes are in a malformed job record, so they count as unavailable even if idle.
         for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
             if let Some(id) = config.nodes.get(name) {
                 conditions[id.index()] = Condition::Unavailable;
@@ -77,7 +77,7 @@ impl<'a> Builder<'a> {
     /// Marks the nodes of a running or completing job as in use, whether or not they form a box.
     pub(super) fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held_nodes);
-        // A job without a valid request, which started before the gate existed, has no box.
+        // A job without a valid request, such as one from before the gate existed, has no box.
         let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
             box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
@@ -138,7 +138,7 @@ impl<'a> Builder<'a> {
                 (false, false) => self.classify_open(index, job, shaper),
             };
         }
-        // Until Slurm has examined a changed job, it reports the reason None even if the job's
+        // Until Slurm has examined a changed job, it reports the reason `None`, even if the job's
         // start is in the future.
         let is_eligible = match job.reason.as_str() {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
         Err(Obstacle::Never(NO_CANDIDATES.into()))
     }
 
-    /// Determines the role of a job with an open gate.
+    /// Determines the role of a job whose gate is open.
     fn classify_open(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
         let ids = self.ids(&job.requested_nodes);
         let Ok(request) = request(self.world.config, job, shaper) else {
@@ -212,8 +212,8 @@ impl<'a> Builder<'a> {
         Role::Opened
     }
 
-    /// Returns the free nodes among `ids`. Returns `None` if all of them are free, or if one is
-    /// unavailable or in use by a job that is neither completing nor preemptible by this job.
+    /// Returns the free nodes among `ids`. Returns `None` if all are free, or if some node is
+    /// unavailable or in use by a job that is not completing and that this job cannot preempt.
     fn free_before_preemption(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let is_evicting = self.evicting.contains(&job.key());
         let mut free = Vec::new();

@@ -14,11 +14,11 @@ use crate::ledger::{Condition, SlurmJob};
 use crate::names::NodeName;
 use crate::plan::world::World;
 
-/// The properties that determine a job's candidates. Jobs whose keys are equal share a pool.
+/// The properties that determine a job's candidates. Jobs with equal keys share a pool.
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     demands: &'a Demands,
-    /// The rules that reservations impose, or `None` to ignore reservations.
+    /// The rules that reservations impose, or `None` if reservations are ignored.
     rules: Option<Rules<'a>>,
 }
 
@@ -34,7 +34,7 @@ struct Rules<'a> {
 /// The candidates for each job in a cycle.
 pub(crate) struct Candidates<'a> {
     world: World<'a>,
-    /// The reservations and the nodes that they cover on the machine.
+    /// The reservations, each with the machine's nodes that it covers.
     reserved: Vec<(&'a Reservation, HashSet<NodeId>)>,
     pools: HashMap<Key<'a>, Option<Pool>>,
 }
@@ -49,7 +49,7 @@ impl<'a> Candidates<'a> {
         Candidates { world, reserved: reserved.collect(), pools: HashMap::new() }
     }
 
-    /// Returns the pool of a job's candidates, or `None` if the candidates are the whole machine.
+    /// Returns the pool of a job's candidates, or `None` if every node is a candidate.
     ///
     /// # Errors
     /// Returns an error if the job's demands cannot be parsed or its reservation is unknown. The
@@ -71,7 +71,7 @@ impl<'a> Candidates<'a> {
         Ok(self.pool(Key { demands, rules: Some(rules) }, planner))
     }
 
-    /// Returns the requested reservation that starts first among those that have not ended.
+    /// Returns the requested reservation that starts first, preferring ones that have not ended.
     fn reservation(&self, requested: &str) -> Option<&'a str> {
         let reservations = self.world.ledger.reservations.iter();
         let known = reservations.filter(|other| requested.split(',').any(|one| one == other.name));

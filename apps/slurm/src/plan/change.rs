@@ -23,7 +23,7 @@ pub(crate) enum Change {
     Comment { job: JobName, comment: Note },
 }
 
-/// The priority of a job whose gate is closed.
+/// The priority that a job gets when its gate closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
     /// The priority that Slurm computes.

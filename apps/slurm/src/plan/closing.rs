@@ -21,7 +21,7 @@ const NO_EVICTION_S: u64 = 600;
 /// A decision to close a gate.
 #[derive(Clone, Copy)]
 struct Closing {
-    /// The delay before the job may start again, in seconds.
+    /// The delay before the job may start again, in seconds, if any.
     wait_s: Option<u64>,
 }
 
@@ -35,7 +35,7 @@ impl Cycle<'_> {
         }
     }
 
-    /// Decides whether a job's gate must be closed.
+    /// Decides whether a job's gate must close.
     fn closing(&mut self, index: usize) -> Option<Closing> {
         let World { config, ledger, now } = self.world;
         let job = &ledger.jobs[index];
@@ -73,8 +73,8 @@ impl Cycle<'_> {
         };
         let licenses = job.licenses.with_gate(&config.license);
         self.changes.push(Change::Close { job: job.name, licenses, wait_s, priority });
-        // The job keeps its nodes in this cycle. The next cycle checks whether Slurm released them.
-        // The update that closes the gate also overwrites the job's last note.
+        // The job keeps its nodes in this cycle; the next cycle checks whether Slurm has released
+        // them. The update that closes the gate also overwrites the job's last note.
         (known.opened, known.note, known.eviction) = (None, None, None);
         known.closed_until = now + wait_s.unwrap_or(0);
         self.state.roles[index] = Role::Ineligible;
@@ -89,7 +89,7 @@ impl Cycle<'_> {
         let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
         let is_unseen = match job.reason.as_str() {
             "None" | "Priority" => true,
-            // A job that requests other licenses may be waiting for one of those.
+            // A job that requests other licenses may actually be waiting for one of those.
             "Licenses" => job.licenses == Licenses::default(),
             reason => reason.starts_with("ReqNodeNotAvail") && is_magnetic(),
         };

@@ -2,7 +2,7 @@
 
 use crate::ledger::SlurmJob;
 
-/// Returns true if a job is waiting, according to Slurm, because it would exceed a limit.
+/// Returns true if Slurm's reason says that a job is waiting because it would exceed a limit.
 pub(crate) fn is_limit(reason: &str) -> bool {
     let is_of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
     is_of_accounts

@@ -5,8 +5,8 @@
 //! in the first QOS overrides the same limit in the second, and both override the association's.
 //! The first QOS is the partition's, unless the job's QOS has `OverPartQOS`. The daemon counts
 //! jobs, nodes, processors, node-minutes and processor-minutes. It leaves other limits (memory,
-//! GRES, billing) to Slurm and immediately closes the gate of any opened job that such a limit
-//! keeps waiting.
+//! GRES, billing) to Slurm. If such a limit keeps an opened job waiting, the daemon immediately
+//! closes the job's gate.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,10 +16,10 @@ use crate::ledger::usage::{Association, Limit, LimitKind, Member, Throttle, Unit
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::plan::world::Rules;
 
-/// The maximum number of associations in a lineage, in case the lineage contains a cycle.
+/// The maximum number of associations in a lineage, in case it contains a cycle.
 const MAX_ANCESTORS: usize = 64;
 
-/// A limit and its usage, which may be shared by several jobs.
+/// A limit and its usage, which several jobs may share.
 #[derive(Clone, Debug)]
 struct Meter {
     kind: LimitKind,
@@ -49,7 +49,7 @@ struct Class {
     array: Option<u32>,
 }
 
-/// The limits in a cycle and their usage.
+/// The limits that apply in a cycle, and their usage.
 pub(crate) struct Limits<'a> {
     site: &'a Site,
     usage: &'a Usage,
@@ -105,7 +105,7 @@ impl<'a> Limits<'a> {
         one.iter().any(|meter| other.contains(meter))
     }
 
-    /// Returns how much of a limit a job would use.
+    /// Returns the amount of a limit that a job would use.
     fn usage_of(&self, job: &SlurmJob, kind: LimitKind) -> u64 {
         let nodes = u64::from(job.nodes);
         let amount = match kind.unit {
@@ -252,7 +252,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns a limit's usage, given all of its owner's limits, or `None` if the usage is unknown.
+    /// Returns a limit's usage, given all limits of its owner, or `None` if it is unknown.
     fn used(&self, class: &Class, all: &[Limit], limit: &Limit) -> Option<u64> {
         if !limit.kind.name.contains("Mins") {
             return Some(limit.used);

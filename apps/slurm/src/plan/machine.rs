@@ -25,7 +25,7 @@ pub(crate) enum Role {
     Held,
     /// The gate is open, but the given reason prevents the job from getting the chosen nodes.
     Obstructed(&'static str),
-    /// The job was requeued while its gate was open and would restart too early.
+    /// The job was requeued with its gate open and would restart too soon.
     Requeued,
     /// The gate is neither open nor closed, because the job does not request the license.
     Ungated,
@@ -44,16 +44,16 @@ pub(crate) struct MachineState {
     pub(crate) overlaps: Vec<NodeId>,
     /// Running jobs whose nodes do not form the requested box.
     pub(crate) misplaced: Vec<usize>,
-    /// Waiting jobs that cannot be placed now, no matter which jobs are running.
+    /// Waiting jobs that could not be placed now even if no other job were running.
     pub(crate) unplaceable: Vec<(usize, Obstacle)>,
 }
 
-/// A reason why a waiting job cannot be placed now, no matter which jobs are running.
+/// A reason why a job could not be placed now even if no other job were running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// Every box for the job is blocked by reservations, which will end.
+    /// Every box for the job is blocked by reservations, which will eventually end.
     Reserved,
-    /// The job can never be placed, because of the given fault.
+    /// The job can never be placed, for the given reason.
     Never(String),
 }
 

@@ -17,10 +17,10 @@ pub(crate) struct Memory {
     limits: Vec<ReachedLimit>,
 }
 
-/// The state that is remembered for a job.
+/// The state that is kept for a job.
 #[derive(Default)]
 pub(super) struct JobMemory {
-    /// The time at which the open gate was first noticed.
+    /// The time at which the gate was first seen open.
     pub(super) opened: Option<u64>,
     /// The earliest time at which the gate may be opened again.
     pub(super) closed_until: u64,
@@ -46,10 +46,10 @@ pub(super) struct Eviction {
 struct ReachedLimit {
     scope: LimitScope,
     job: JobKey,
-    /// The job's class. The job is retried if an operator changes its class.
+    /// The job's class. If an operator changes the class, the job is retried.
     class: [String; 3],
     reason: String,
-    /// The jobs with nodes that count toward this limit. If one ends, waiting jobs are retried.
+    /// The jobs that hold nodes and count toward the limit. If one ends, the limit is dropped.
     holders: HashSet<JobKey>,
     until: u64,
 }

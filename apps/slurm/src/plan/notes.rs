@@ -14,7 +14,7 @@ use crate::plan::world::World;
 /// The maximum length of the rank list, in bytes. A command argument may have up to 128 KiB.
 const MAX_RANKS: usize = 64 << 10;
 
-/// Returns the nodes in a box, x fastest. Rank i runs on the i-th node.
+/// Returns a box's nodes, with x varying fastest. Rank i runs on the i-th node.
 pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
     cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
 }
@@ -50,7 +50,7 @@ pub(crate) fn reserved_note(world: World<'_>) -> Note {
     ))
 }
 
-/// Formats the note for a job that keeps running on nodes that do not form the requested box.
+/// Formats the note for a job that is left running on nodes that do not form the requested box.
 pub(crate) fn misplaced_note() -> Note {
     Note::new("pavior: running on nodes that do not form the requested box; not requeued")
 }

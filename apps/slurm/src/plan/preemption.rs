@@ -17,7 +17,7 @@ use crate::plan::world::World;
 /// The maximum number of waiting jobs to examine.
 const MAX_EXAMINED: usize = 16;
 
-/// A box for a job and the jobs that Slurm would preempt there.
+/// A box for a job, and the jobs in that box that Slurm would preempt.
 pub(crate) struct Choice {
     pub(crate) index: usize,
     pub(crate) at: Cuboid,
@@ -31,7 +31,7 @@ struct Candidate {
     shape: Shape,
 }
 
-/// Returns true if Slurm may preempt `victim` for `job` and the victim would release its nodes.
+/// Returns true if Slurm may preempt `victim` for `job` and `victim` would release its nodes.
 pub(crate) fn may_preempt(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> bool {
     let qos = site.qos.get(&victim.qos);
     let partition = site.partitions.get(&victim.partition);
@@ -67,7 +67,7 @@ pub(crate) fn grace_s(site: &Site, victim: &SlurmJob) -> u64 {
     }
 }
 
-/// Returns true if a job may preempt any other job at all.
+/// Returns true if there may be other jobs that this job can preempt.
 fn can_preempt(site: &Site, job: &SlurmJob) -> bool {
     match site.preemption {
         Preemption::Off => false,
@@ -79,8 +79,8 @@ fn can_preempt(site: &Site, job: &SlurmJob) -> bool {
     }
 }
 
-/// Chooses the first waiting job for which others can be preempted, and the box in which the least
-/// work (in node-seconds) is lost. Returns `None` while a job is waiting for preempted jobs to end.
+/// Chooses the first waiting job that can preempt others, and the box in which preemption loses the
+/// least work (in node-seconds). Returns `None` while an earlier preemption is in progress.
 pub(crate) fn choose(
     world: World<'_>,
     state: &MachineState,
@@ -92,7 +92,7 @@ pub(crate) fn choose(
     if site.preemption == Preemption::Off || state.roles.contains(&Role::Preempting) {
         return None;
     }
-    // The first job's earliest start time and its box. Other jobs must not delay this start.
+    // The first job's earliest start and its box. Other jobs must not delay this start.
     let first = waiting.first().and_then(|Waiting { request, .. }| {
         let shape = request.shape.map(Shape::new)?;
         earliest(&state.planner.snapshot(request), shape, |job| world.end(job))
@@ -127,7 +127,7 @@ pub(crate) fn choose(
     None
 }
 
-/// Finds the box for a job where preempting other jobs loses the least work.
+/// Finds the box in which preempting other jobs for this job loses the least work.
 fn cheapest(
     world: World<'_>,
     snapshot: &Snapshot,

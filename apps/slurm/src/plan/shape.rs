@@ -50,7 +50,7 @@ fn next_word(comment: &str, from: usize) -> Option<usize> {
     (from..=last).find(is_word).map(|at| at + WORD.len())
 }
 
-/// Returns the sides as written after the word `shape`, or `None` if the text is not a shape.
+/// Returns the sides written after the word `shape`, or `None` if the text is not a shape.
 fn value(rest: &str) -> Result<Option<&str>, &'static str> {
     let (is_plural, rest) = match rest.strip_prefix(['s', 'S']) {
         Some(behind) => (true, behind),

@@ -1,4 +1,4 @@
-//! Tests for cycles with constructed ledgers. The machine has two rows, n0 to n3 and n4 to n7.
+//! Tests for cycles with constructed ledgers. The machine has rows n0 to n3 and n4 to n7.
 
 use super::*;
 use crate::Config;
@@ -129,7 +129,7 @@ fn jobs_start_in_slurms_order() {
 
 #[test]
 fn backfilling_does_not_delay_the_first_job() {
-    // Nodes n0 to n3 are held for 60 s, and the first job needs the whole machine.
+    // Nodes n0 to n3 are in use for 60 s, and the first job needs the whole machine.
     let held = || running("9", "4x1", &[0, 1, 2, 3], 60);
     let mut long = shaped("2", "2x1", 2, 5);
     long.limit = Some(600);
@@ -214,7 +214,7 @@ fn a_gate_closes_after_patience_which_a_new_daemon_restarts() {
     assert!(run.at(&state, 1009).is_empty());
     let closed = run.at(&state, 1010);
     assert!(matches!(&closed[..], [Change::Close { wait_s: Some(10), .. }]), "{closed:?}");
-    // The daemon is killed. Its memory is lost, so the timeouts restart.
+    // The daemon is killed and loses its memory, so the timeouts restart.
     let mut next = Run::new("easy");
     assert!(next.at(&state, 1012).is_empty());
 }
@@ -274,7 +274,7 @@ fn a_job_on_wrong_nodes_is_requeued_once() {
     let mut run = Run::new("easy");
     assert_eq!(run.at(&state, 1001), [Change::Requeue { job: job_name("1") }]);
     assert!(run.at(&state, 1002).is_empty());
-    // A long-running job may have been shrunk, so it is not requeued.
+    // A job that has been running for a while may have been shrunk, so it is not requeued.
     assert!(Run::new("easy").at(&state, 2000).is_empty());
 }
 
@@ -301,7 +301,7 @@ fn nodes_held_by_two_jobs_are_reported() {
 
 #[test]
 fn a_malformed_record_reserves_its_nodes_only() {
-    // Slurm reports n0 and n1 as idle, but a job with a malformed record names them.
+    // Slurm reports n0 and n1 as idle, but they are named in a malformed job record.
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
     state.unreadable = vec![Unreadable {
         job: Some(job_name("7")),

@@ -102,14 +102,14 @@ fn release(text: &str) -> (u32, u32) {
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// Returns a partition's faults, given the partition's record if it exists.
+/// Returns a partition's faults. `record` describes the partition if it exists.
 fn partition_faults(config: &Config, name: &str, record: Option<&str>) -> Vec<String> {
     let Some(record) = record else {
         return vec![format!("slurm.conf: partition {name} does not exist")];
     };
     let has = |setting: &str| record.split_whitespace().any(|word| word == setting);
     let mut faults = Vec::new();
-    // Slurm prints the first form up to 25.11 and the second form since 26.05.
+    // Slurm prints the first form up to release 25.11 and the second from 26.05 on.
     if !has("OverSubscribe=EXCLUSIVE") && !has("Exclusive=NODE") {
         faults.push(format!("slurm.conf: add OverSubscribe=EXCLUSIVE to PartitionName={name}"));
     }

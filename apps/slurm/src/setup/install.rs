@@ -15,9 +15,9 @@ const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld is not r
 const CONF_LINES: &str = "slurm.conf.lines";
 const UNIT: &str = "pavior-slurm.service";
 
-/// Writes the gate module, `slurm.conf.lines` and `pavior-slurm.service` to a directory, along with
-/// `job_submit.lua` unless the site has its own. Returns instructions. The systemd unit starts
-/// `program` or, if users other than root can change `program`, the packaged program.
+/// Writes the gate module, `slurm.conf.lines`, `pavior-slurm.service` and, unless the site has its
+/// own, `job_submit.lua` to a directory. Returns instructions. The systemd unit starts `program`
+/// or, if users other than root can change `program`, the packaged program.
 ///
 /// # Errors
 /// Returns an error if a file cannot be written or if Pavior did not write the file it would
@@ -97,7 +97,7 @@ fn conf_lines(config: &Config, lists: Option<&Lists>) -> String {
     gate::sealed("#", &text)
 }
 
-/// Formats the instructions for a site where other users can change the program that root runs.
+/// Formats the instructions if other users can change the program that root would run.
 fn copy_instructions(program: &Path, writable: &Path) -> [String; 2] {
     let packaged = unit::PACKAGED_PROGRAM;
     [
@@ -208,7 +208,7 @@ mod tests {
         let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
         install_in(CONFIG, folder.path()).unwrap();
         let first = read("pavior.lua");
-        // Another machine is installed in the same cluster.
+        // Install a second machine in the same cluster.
         let other = CONFIG.replace("\"p\"", "\"q\"") + "licence = \"torus\"\n";
         install_in(&other, folder.path()).unwrap();
         assert!(read("job_submit.lua").contains("{ \"pavior-torus.lua\", \"pavior.lua\" }"));

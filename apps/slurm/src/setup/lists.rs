@@ -1,7 +1,7 @@
-//! Lists in slurm.conf that may contain entries from the site, such as `Licenses`.
+//! Lists in slurm.conf to which the site may add its own entries, such as `Licenses`.
 //!
-//! If several lines have the same name, Slurm uses only the last one. A line with only our entry
-//! would remove the site's entries, so we print the whole list with our entry added.
+//! If several lines set the same list, Slurm uses only the last one. A line with just our entry
+//! would drop the site's entries, so we print the complete list, including our entry.
 
 use std::path::Path;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl List {
 /// The maximum nesting depth of included files.
 const MAX_DEPTH: usize = 8;
 
-/// Limits on the call to Slurm. If it exceeds them, the files are written without Slurm's lists.
+/// Limits on the call to Slurm. If they are exceeded, the files are written without its lists.
 const ANSWER_BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
 
 /// The lines that set each list, in order.
@@ -60,7 +60,7 @@ const ANSWER_BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 
 pub(crate) struct Lists(Vec<(List, String)>);
 
 impl Lists {
-    /// Parses the lists that slurmctld has loaded from the output of `scontrol show config`.
+    /// Parses the lists loaded by slurmctld from the output of `scontrol show config`.
     pub(crate) fn loaded(config: &str) -> Lists {
         let lines = List::ALL.map(|list| (list, value(config, list.name()).to_string()));
         let is_set = |(_, text): &(List, String)| !["", "(null)", "none"].contains(&&**text);
@@ -119,8 +119,8 @@ impl Lists {
         format!("{}={}", list.name(), shown(&all))
     }
 
-    /// Finds loaded lists that lack our entry or an entry from an earlier line in the file. Returns
-    /// the lines that would fix them.
+    /// Finds loaded lists that lack our entry or lost an entry from an earlier line in the file.
+    /// Returns the lines that would fix them.
     pub(crate) fn problems(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
         let required = [List::Licenses, List::Plugins];
         required.iter().filter_map(|list| self.problem(*list, file, config)).collect()
@@ -162,7 +162,7 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ';']).map(str::trim).filter(|entry| !entry.is_empty())
 }
 
-/// Removes the plugin type that may precede a plugin's name.
+/// Removes the plugin type that may precede the name of a plugin.
 fn plugin(entry: &str) -> &str {
     entry.strip_prefix("job_submit/").unwrap_or(entry)
 }
@@ -173,7 +173,7 @@ fn key(entry: &str) -> &str {
     plugin(entry).split([':', '=']).next().unwrap_or(entry)
 }
 
-/// Merges the entries on several lines with ours and removes duplicates.
+/// Merges the entries on several lines with ours. If entries conflict, the last one wins.
 fn merge<'a>(lines: Vec<&'a str>, ours: &'a str) -> String {
     let mut all: Vec<&str> = Vec::new();
     for entry in lines.into_iter().flat_map(entries).chain(entries(ours)) {

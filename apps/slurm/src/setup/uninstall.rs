@@ -1,7 +1,7 @@
-//! The `pavior slurm uninstall` command, which removes the gate from job_submit.lua, strips the
-//! gate from every waiting job, and removes the reservation. A stripped job loses the license and
-//! the nodes that the daemon set, and Slurm recomputes its priority. No job is ended or held. The
-//! command can be killed and run again at any time.
+//! The `pavior slurm uninstall` command, which removes the gate from job_submit.lua and from every
+//! waiting job, and removes the reservation. Each of these jobs loses the license and the nodes
+//! that the daemon set, and Slurm recomputes its priority. No job is ended or held. The command can
+//! be killed and rerun at any time.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -23,11 +23,11 @@ const MAX_ROUNDS: usize = 50;
 /// The time within which a running daemon would restore a job's gate, in milliseconds.
 const REGATE_MS: u64 = 2000;
 
-/// The error returned if a daemon is still running.
+/// The error if a daemon is still running.
 const STILL_RUNNING: &str = "the daemon is still running; stop it (systemctl disable --now \
                              pavior-slurm) and run this command again";
 
-/// The steps of an uninstallation, one line each.
+/// The steps of a removal, one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removal {
     /// Completed steps.
@@ -105,7 +105,7 @@ fn remove_calls(config: &Config, folder: &Path, removal: &mut Removal) -> Result
     Ok(true)
 }
 
-/// Removes a machine's gate module if any version of Pavior wrote it and no one has edited it.
+/// Removes a machine's gate module, provided that Pavior wrote it and no one has edited it.
 fn remove_module(config: &Config, folder: &Path, removal: &mut Removal) -> Result<(), SlurmError> {
     let path = folder.join(gate::module_name(config));
     let Some(text) = files::read(&path)? else { return Ok(()) };
@@ -122,7 +122,7 @@ fn remove_module(config: &Config, folder: &Path, removal: &mut Removal) -> Resul
     Ok(())
 }
 
-/// Strips the gates from all waiting jobs. Returns the number of jobs and Slurm's latest errors.
+/// Removes the gates of all waiting jobs. Returns the number of jobs and Slurm's last errors.
 fn strip_all(
     config: &Config,
     operator: &Operator,
@@ -153,7 +153,7 @@ fn strip_all(
     Ok((stripped.len(), objections))
 }
 
-/// Returns the changes that strip the gates from waiting jobs.
+/// Returns the changes that remove the gates of waiting jobs.
 fn strip_changes(config: &Config, ledger: &Ledger, is_fifo: bool) -> Vec<Change> {
     let waits = |job: &&SlurmJob| job.phase == Phase::Pending;
     let opened =
@@ -194,8 +194,8 @@ mod tests {
     use super::*;
     use crate::setup::install::install;
 
-    /// Removes a prepared installation. Returns the result, and a function that reads the remaining
-    /// files.
+    /// Installs the files, calls `prepare`, and removes the installation. Returns the result and a
+    /// function that reads the remaining files.
     fn remove_after(prepare: impl Fn(&Path)) -> (Removal, impl Fn(&str) -> Option<String>) {
         let folder = tempfile::tempdir().unwrap();
         let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";

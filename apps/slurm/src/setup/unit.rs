@@ -4,7 +4,7 @@ use std::path::Path;
 
 const PACKAGED_UNIT: &str = include_str!("../../dist/pavior-slurm.service");
 
-/// The part of the packaged unit that is replaced.
+/// The part of the packaged unit to replace.
 const PACKAGED_COMMAND: &str = "/usr/bin/pavior slurm --config /etc/pavior/slurm.toml";
 pub(crate) const PACKAGED_PROGRAM: &str = "/usr/bin/pavior";
 

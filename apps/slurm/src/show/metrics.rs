@@ -53,7 +53,7 @@ pub(crate) struct Metrics {
     slots: SlotGauges,
 }
 
-/// The counts that both the daemon and the observer have after each cycle.
+/// The counts that the daemon and the observer both report after each cycle.
 pub(crate) struct CycleCounts<'a> {
     /// The number of malformed records.
     pub(crate) malformed: usize,
@@ -122,7 +122,7 @@ impl Metrics {
         }
     }
 
-    /// Records the number of jobs, malformed records, nodes and slots.
+    /// Records the numbers of jobs, malformed records, nodes and slots.
     pub(crate) fn counts(&self, config: &Config, counts: &CycleCounts<'_>) {
         self.malformed.set(counts.malformed as i64);
         self.malformed_total.inc_by(counts.malformed as u64);
@@ -190,14 +190,14 @@ impl ObserverMetrics {
     }
 }
 
-/// Serves the metrics over HTTP under any path.
+/// Serves the metrics over HTTP at any path.
 pub(crate) fn serve(address: &str, all: Registry) -> Result<(), SlurmError> {
     let site = metrics_only_site(Arc::new(all));
     let failed = |error| SlurmError::Io { subject: format!("metrics: {address}"), error };
     http::serve(address, site).map(drop).map_err(failed)
 }
 
-/// Counts how many boxes of each configured shape fit simultaneously, with an upper bound.
+/// Counts how many boxes of each configured shape fit at once, along with an upper bound.
 fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     let count = |&sides: &Sides| {
         let found = slots(free, &[Shape::new(sides)], SLOT_BUDGET);

@@ -1,4 +1,4 @@
-//! The page's view of a machine, its jobs and its queue.
+//! The view of a machine, its jobs and its queue for the page.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     view.joined()
 }
 
-/// Returns the nodes that each job holds (`None` stands for all unknown jobs), and the unavailable
+/// Returns the nodes that each job holds, with all unknown jobs under `None`, and the unavailable
 /// nodes.
 fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId>) {
     let World { config, ledger, .. } = world;

@@ -41,7 +41,7 @@ fn demands_and_reservations(release: Release) {
     reservations(&cluster);
     cluster.run("scancel -u root");
     cluster.wait_until_empty(60);
-    // Without the reservation, every job would start by itself.
+    // Without the reservation, every job would start on its own, so the daemon recreates it.
     cluster.run("scontrol delete ReservationName=pavior");
     let shown = "scontrol show reservation -o";
     cluster.wait_for(shown, 20, |text| text.contains("ReservationName=pavior "));
@@ -99,8 +99,8 @@ fn reservations(cluster: &Cluster) {
     let inside = submit(cluster, "2x2", "--reservation=flexi -t 2");
     assert_eq!(nodes(cluster, &inside), [0, 1, 4, 5]);
     clear(&["flexi"]);
-    // Slurm would allocate the reserved nodes to any job of the reservation's users, but the daemon
-    // only allocates them to jobs that name the reservation.
+    // Slurm would give the reserved nodes to any job of the reservation's users, but the daemon
+    // gives them only to jobs that name the reservation.
     cluster
         .run(&format!("{make} ReservationName=magnet StartTime=now Nodes=n[00-07] Flags=MAGNETIC"));
     let beside = submit(cluster, "2x2", "-t 2");

@@ -1,4 +1,4 @@
-//! A toy cluster in a temporary directory, with the daemon.
+//! A toy Slurm cluster in a temporary directory, along with the daemon.
 
 use std::collections::BTreeMap;
 use std::fs::{OpenOptions, Permissions};
@@ -38,7 +38,7 @@ impl User {
 }
 
 pub(crate) struct Cluster {
-    // The environment must be shut down before the folder is removed.
+    // Dropped before the folder, so the environment shuts down before the folder is removed.
     place: Place,
     /// The daemons, keyed by configuration name.
     daemons: BTreeMap<String, Child>,
@@ -49,11 +49,11 @@ pub(crate) struct Cluster {
     _slot: Slot,
 }
 
-/// The name of the jobs that are submitted to make slurmctld save its state.
+/// The name of jobs whose submission makes slurmctld save its state.
 const HELD: &str = "makes-it-write";
 
 impl Cluster {
-    /// Starts a cluster for a test. If the release is missing or may not be started, reports this
+    /// Starts a cluster for a test. If the release is missing or cannot be started, reports this
     /// and returns `None`, unless `PAVIOR_REQUIRE_SLURM` is set.
     pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
         let slot = Slot::wait();
@@ -140,7 +140,7 @@ impl Cluster {
         command.args(["-c", line]).output().unwrap()
     }
 
-    /// Runs a shell command as root, which must succeed, and returns its output.
+    /// Runs a shell command as root and returns its output. The command must succeed.
     pub(crate) fn run(&self, line: &str) -> String {
         let output = self.shell(line);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -226,10 +226,10 @@ impl Cluster {
         format!("{}; {}", String::from_utf8_lossy(&output.stdout), self.log())
     }
 
-    /// Returns true if a slurmd deleted a job's script before the job could read it. The socket of
-    /// a step is created before anything listens on it. If a starting slurmctld asks slurmd for its
-    /// steps at this moment, slurmd assumes that the step is dead, and the job fails, with or
-    /// without our daemon.
+    /// Returns true if a slurmd deleted a job's script before the job could read it. A step's
+    /// socket is created before any process listens on it. If slurmctld starts and asks slurmd for
+    /// its steps at that moment, slurmd assumes that the step is dead, and the job fails. This also
+    /// happens without our daemon.
     pub(crate) fn has_lost_script(&self, job: &str) -> bool {
         let folder = self.path().display();
         let what = format!("Purging vestigial job script .*/job0*{job}/");
@@ -243,7 +243,7 @@ impl Cluster {
         self.shell(&format!("scancel -n {HELD}"));
     }
 
-    /// Stops slurmctld, which saves its state, and waits for its exit.
+    /// Stops slurmctld, which saves its state, and waits until it has exited.
     pub(crate) fn stop_slurmctld(&self) {
         let file = self.path().join("pid/slurmctld");
         self.run(&format!(
@@ -282,8 +282,8 @@ impl Cluster {
         self.daemons.insert(name.to_string(), daemon);
     }
 
-    /// Returns a command that runs the observer with `pavior.toml` as an ordinary user. Its name
-    /// for [`Cluster::signal`] is `observer`.
+    /// Returns a command that runs the observer with `pavior.toml` as an ordinary user.
+    /// [`Cluster::signal`] knows the observer as `observer`.
     pub(crate) fn observer(&self) -> std::process::Command {
         let (folder, program) = (self.path().display(), self.program());
         let line = format!(
@@ -298,7 +298,7 @@ impl Cluster {
 
     pub(crate) fn signal(&self, name: &str, signal: &str) {
         let file = self.path().join(format!("{name}.pid"));
-        // The process writes this file when it starts.
+        // The process writes its PID file when it starts.
         for _ in 0..6000 {
             if std::fs::metadata(&file).is_ok_and(|file| file.len() > 1) {
                 break;
@@ -312,7 +312,7 @@ impl Cluster {
         self.kill_daemon_of("pavior");
     }
 
-    /// Sends SIGKILL to a daemon, and waits for its exit.
+    /// Sends SIGKILL to a daemon and waits until it has exited.
     pub(crate) fn kill_daemon_of(&mut self, name: &str) {
         let Some(mut daemon) = self.daemons.remove(name) else { return };
         if daemon.try_wait().is_ok_and(|ended| ended.is_none()) {

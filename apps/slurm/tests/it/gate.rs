@@ -1,4 +1,4 @@
-//! Tests for the gate in a real slurmctld and for the daemon's startup checks.
+//! Tests the gate in a real slurmctld, and the daemon's startup checks.
 
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ fn a_gate_in_slurmctld(release: Release) {
 pub(crate) const ACCEPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
                       function slurm_job_modify() return slurm.SUCCESS end\n";
 
-/// Jobs that were submitted before the cluster got its gate.
+/// Jobs submitted before the gate was installed in the cluster.
 struct Before {
     since: Instant,
     runs: String,
@@ -39,7 +39,7 @@ struct Before {
 }
 
 /// Submits a job as an ordinary user with `--test-only`. Returns true if the gate accepts it, along
-/// with Slurm's message. Newer releases then reject the job because no license is available.
+/// with Slurm's message. Newer Slurm releases then reject the job for lack of a license.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
     let said = cluster.shell_as(User::Alice, &line).stderr;
@@ -95,7 +95,7 @@ fn unsupported_requirements_are_rejected(cluster: &Cluster) {
     }
 }
 
-/// Writes a configuration and runs the daemon's program with it.
+/// Writes a configuration and runs the daemon program with it.
 fn run(cluster: &Cluster, config: &str, arguments: &str, user: User) -> Output {
     let file = cluster.path().join("other.toml");
     std::fs::write(&file, config).unwrap();
@@ -128,7 +128,7 @@ fn startup_checks_report_faults(cluster: &Cluster) {
     let output = run(cluster, &config, "", User::Alice);
     assert_eq!(output.status.code(), Some(3), "{}", log(&output));
     assert!(log(&output).contains("as root"), "{}", log(&output));
-    // An unreachable slurmctld is not a configuration error, but a single-cycle run still fails.
+    // An unreachable slurmctld is not a configuration error, but a one-cycle run still fails.
     let file = cluster.path().join("away.conf");
     let text = std::fs::read_to_string(cluster.path().join("slurm.conf")).unwrap();
     let port = format!("SlurmctldPort={}\nMessageTimeout=2", cluster.spare_port());
@@ -187,7 +187,7 @@ fn check_identifies_the_loaded_gate(cluster: &Cluster) {
     assert!(said.contains("another version or configuration"), "{said}");
 }
 
-/// Submits jobs before there is a gate: one runs on nodes that do not form a box, and two wait.
+/// Submits jobs before a gate exists: one runs on nodes that do not form a box, and two wait.
 fn jobs_from_before_the_gate(cluster: &Cluster) -> Before {
     let file = cluster.path().join("job_submit.lua");
     let own = std::fs::read_to_string(&file).unwrap();
@@ -297,7 +297,7 @@ fn notes_use_the_configured_field(cluster: &mut Cluster) {
     std::fs::write(&file, own).unwrap();
 }
 
-/// Configures each half of a cluster as a machine with its own partition, license and daemon.
+/// Makes each half of a cluster a machine with its own partition, license and daemon.
 fn two_machines_in_one_cluster(release: Release) {
     let options = Options::default().machine("mesh:4x2").conf(
         "Licenses=pavior:1,upper:1\nPartitionName=upper Nodes=n[04-07] OverSubscribe=EXCLUSIVE\n\

@@ -1,4 +1,4 @@
-//! Checks that test clusters have the requested release, nodes and users, and leave nothing behind.
+//! Checks that test clusters have the right release, nodes and users, and leave nothing behind.
 
 use std::path::Path;
 
@@ -50,7 +50,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     assert!(!folder.exists() && !mounts.contains(folder.to_str().unwrap()), "{mounts}");
 }
 
-/// Checks that the explanation for a waiting job contains a single start time and position.
+/// Checks that the explanation for a waiting job has only one start time and one location.
 fn an_answer_has_one_time_and_one_place(cluster: &Cluster) {
     let line = "sbatch --parsable -o /dev/null -t 5 --comment=shape=";
     let long = cluster.run(&format!("{line}2x2 --wrap 'sleep 300'"));
@@ -66,7 +66,7 @@ fn an_answer_has_one_time_and_one_place(cluster: &Cluster) {
     cluster.wait_until_empty(30);
 }
 
-/// Returns the command lines of all processes that name a folder.
+/// Returns the command lines of all processes that mention a folder.
 fn processes(folder: &Path) -> String {
     let name = folder.to_str().unwrap();
     let lines = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {

@@ -53,7 +53,7 @@ fn limits_and_holds(release: Release) {
     cluster.start_daemon();
     let array = submit(&cluster, User::Alice, "1x1", "--array=1-7%3", 3);
     assert_eq!(max_concurrent(&cluster, &format!("-j {array}")), (3, 3));
-    // The third job with QOS two waits, but does not block other jobs.
+    // The third job with the QOS `two` waits but does not block other jobs.
     for _ in 0..4 {
         submit(&cluster, User::Alice, "2x1", "--qos=two", 3);
     }

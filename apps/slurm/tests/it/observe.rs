@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::attacks::programs::{IDLE, Programs};
 use crate::cluster::Cluster;
 
-/// A running observer and the address of its page.
+/// A running observer, with the address of its page.
 pub(crate) struct Observer {
     child: Child,
     address: String,
@@ -26,7 +26,7 @@ impl Observer {
         let started: Value = serde_json::from_str(&line).unwrap();
         let page = started["page"].as_str().unwrap();
         let address = page.trim_start_matches("http://").trim_end_matches('/').to_string();
-        // If no one read the observer's log, the observer would eventually block.
+        // Read the observer's log, since the observer would block once the pipe was full.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let observer = Observer { child, address };
         for _ in 0..3000 {
@@ -102,7 +102,7 @@ fn the_observer_changes_nothing() {
         let all = state[list].as_array().unwrap();
         all.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("{id}: {state}")).clone()
     };
-    // A job whose nodes do not form a box is shown with its nodes.
+    // A job whose nodes do not form a box is shown on its actual nodes.
     assert_eq!(of("leases", "7")["nodes"], 3);
     assert_eq!(of("leases", "7")["parts"].as_array().unwrap().len(), 2);
     // The observer cannot see the job that occupies this node.
@@ -120,7 +120,7 @@ fn the_observer_changes_nothing() {
     assert_eq!(slots["boxes"].as_array().unwrap().len() as u64, count, "{slots}");
     assert!(slots["proven"] == true && slots["bound"] == count, "{slots}");
     assert!(observer.get("/v1/slots?shape=2xx").contains("side"));
-    // The request comes from a page on another site whose name resolves to this host.
+    // The request comes from another site's page, whose host name resolves to this host.
     let stranger = observer.send("GET /v1/state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     assert!(stranger.starts_with("HTTP/1.1 421 ") && !stranger.contains("leases"), "{stranger}");
     send_hostile_requests(&observer);

@@ -1,4 +1,4 @@
-//! Tests for other race conditions in Slurm, one per function.
+//! Tests for further race conditions in Slurm, one per function.
 
 use std::time::Duration;
 

@@ -13,7 +13,7 @@ on_each_release! { squeue_output_for_all_kinds_of_jobs }
 /// The mark in recorded output.
 const MARK: &str = "0123456789abcdef0123456789abcdef";
 
-/// A wrapper around `squeue` that records the daemon's format.
+/// A wrapper around `squeue` that records the format that the daemon passes.
 const NOTES: &str = "#!/bin/sh\n\
                      printf %s \"$SQUEUE_FORMAT\" >@FOLDER@/format\n\
                      exec /usr/bin/squeue \"$@\"\n";
@@ -45,7 +45,7 @@ fn squeue_output_for_all_kinds_of_jobs(release: Release) {
     }
 }
 
-/// Submits the jobs. Returns their number, including all tasks and components.
+/// Submits the jobs. Returns the number of jobs, counting every task and component.
 fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     // Slurm compares modification times with a resolution of one second.
     std::thread::sleep(std::time::Duration::from_millis(1100));

@@ -1,4 +1,4 @@
-//! Checks of Slurm's own records of jobs and their nodes.
+//! Checks Slurm's own records of jobs and their nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,8 +34,8 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
-/// Returns true if a job completed, or if it failed only because Slurm lost its script or because a
-/// restarted slurmctld missed the job's end, so the job timed out.
+/// Returns true if a job completed, or if it failed only because Slurm lost its script or timed out
+/// only because a restarted slurmctld missed its end.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);
@@ -99,8 +99,8 @@ pub(crate) fn check_allocations(records: &[Record], columns: u32) -> usize {
     held.len()
 }
 
-/// Returns true if the nodes form a box of a shape, in any orientation, on a mesh with `columns`
-/// columns.
+/// Returns true if the nodes form a box with the given shape, in any orientation, on a mesh with
+/// `columns` columns.
 fn is_box(nodes: &[u32], shape: &str, columns: u32) -> bool {
     let (a, b) = shape.split_once('x').unwrap();
     let (a, b): (u32, u32) = (a.parse().unwrap(), b.parse().unwrap());

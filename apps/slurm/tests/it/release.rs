@@ -1,4 +1,4 @@
-//! Slurm releases and the namespaces in which they run, created by `examples/slurm/release.sh`.
+//! Slurm releases and the namespaces they run in, which `examples/slurm/release.sh` creates.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
@@ -18,7 +18,7 @@ pub(crate) enum Release {
 }
 
 impl Release {
-    /// Returns the name that `release.sh` and `cargo xtask slurm` accept.
+    /// Returns the name by which `release.sh` and `cargo xtask slurm` know the release.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Release::Slurm22_05 => "22.05",
@@ -28,8 +28,8 @@ impl Release {
     }
 }
 
-/// Generates a test for each function and release. `cargo xtask slurm RELEASE` finds the tests by
-/// name.
+/// Generates a test for each combination of function and release. `cargo xtask slurm RELEASE`
+/// selects the tests by name.
 macro_rules! on_each_release {
     ($($name:ident)*) => { $(
         mod $name {
@@ -54,7 +54,7 @@ macro_rules! on_each_release {
 }
 pub(crate) use on_each_release;
 
-/// The reasons why releases are unavailable, with or without accounting. Determined only once.
+/// The reason why each release is unavailable, with or without accounting. Computed only once.
 static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
 
 /// An environment with an installed release. When it ends, even if the test is killed, its
@@ -86,7 +86,7 @@ impl Place {
     fn try_open(release: Release, accounting: bool, folder: &Path) -> Result<Place, String> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slurm/release.sh");
         let mut command = Command::new(script);
-        // The environment ends when this process exits or closes the environment's standard input.
+        // The environment ends when this process exits or closes the pipe to its standard input.
         command.args(["run", release.name()]).arg(folder).args(["sh", "-c", "echo open; cat"]);
         command.env("ACCOUNTING", if accounting { "1" } else { "" });
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -34,7 +34,7 @@ fn from_observation_to_removal(release: Release) {
     }
 }
 
-/// Writes the configurations. `one` and `two` have no lock; `first` and `second` share one.
+/// Writes four configurations. `one` and `two` have no lock; `first` and `second` share a lock.
 fn configure(cluster: &Cluster) {
     let text = std::fs::read_to_string(cluster.path().join("pavior.toml")).unwrap();
     let lock = format!("lock = \"{}/pavior.lock\"\n", cluster.path().display());
@@ -77,7 +77,7 @@ fn run_two_active_daemons(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("two");
 }
 
-/// Checks that only one of two daemons with a lock is active, and that the other takes over.
+/// Checks that only one of two daemons sharing a lock is active, and that the other takes over.
 fn run_daemons_with_a_lock(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("first");
     let opens = |cluster: &Cluster, name: &str| {
@@ -97,12 +97,12 @@ fn run_daemons_with_a_lock(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("second");
 }
 
-/// Replaces the daemon's program under load, reloads its configuration, and restarts slurmctld.
+/// Replaces the daemon's executable under load, reloads the configuration, restarts slurmctld.
 fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
     cluster.start_daemon();
     load.submit(cluster, 10);
-    // Packages also replace the old file with a new one.
+    // Replace the old file with a new one, as packages do.
     cluster.run(&format!(
         "cp {folder}/pavior-slurm {folder}/new && mv {folder}/new {folder}/pavior-slurm"
     ));
@@ -123,7 +123,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.signal("pavior", "HUP");
     cluster.wait_for(&log, 20, |text| text.contains("configuration reloaded"));
     load.submit(cluster, 5);
-    // slurmctld saves its state on exit, and a restart of its unit waits for that.
+    // slurmctld saves its state on exit, and restarting its unit waits for this.
     cluster.stop_slurmctld();
     std::thread::sleep(Duration::from_secs(3));
     cluster.run(&format!("{folder}/cluster.sh slurmctld {folder}"));

@@ -82,7 +82,7 @@ fn dependencies(cluster: &Cluster) {
     cluster.wait_until_empty(20);
 }
 
-/// Changes the time limits of a waiting and a running job. Checks that `--time-min` is ignored.
+/// Changes time limits of a waiting and a running job. Checks that `--time-min` has no effect.
 fn time_limits(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -137,8 +137,8 @@ fn suspended(cluster: &Cluster) {
     cluster.wait_until_empty(20);
 }
 
-/// Reserves all nodes for a repair in an hour. Shorter jobs run before the repair; the others wait
-/// and get a note that explains why.
+/// Reserves all nodes for a repair that starts in an hour. Short jobs run before the repair; the
+/// others wait, and their notes explain why.
 fn maintenance(cluster: &Cluster) {
     let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
     cluster.run(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
@@ -154,7 +154,7 @@ fn maintenance(cluster: &Cluster) {
     cluster.wait_until_empty(20);
 }
 
-/// Checks that the job whose user has less past usage starts first.
+/// Checks that the job of the user with less past usage starts first.
 fn fair_share(cluster: &Cluster) {
     // Slurm updates usage once a minute.
     let shares = "sshare -a -n -P -o User,FairShare | grep -E '^ *(alice|bob)' | sort | xargs";

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Runs a long storm for each seed, or one short storm if there are none.
+/// Runs one long storm per seed or, if no seeds are given, one short storm.
 pub(crate) fn storms(cluster: &mut Cluster) {
     match pavior_trials::seeds() {
         None => storm(cluster, 18, 12),
@@ -21,8 +21,8 @@ pub(crate) fn storms(cluster: &mut Cluster) {
 }
 
 /// A script that acts as an operator and prints the remaining jobs. A killed slurmctld forgets the
-/// most recent job starts. If a forgotten job is started on its node again, Slurm finds it "already
-/// running" there, drains the node, and holds the job.
+/// most recent job starts. If it then starts such a job on the same node again, Slurm reports that
+/// the job is "already running" there, drains the node, and holds the job.
 pub(crate) const FORGOTTEN: &str = "
     sinfo -h -N -t drain -o %N | sort -u | xargs -r -I{} scontrol update NodeName={} State=RESUME
     squeue -h -t PD -o '%i %r' | grep 'launch failed requeued held' | cut -d' ' -f1 |
@@ -31,7 +31,7 @@ pub(crate) const FORGOTTEN: &str = "
 
 struct Storm {
     random: u64,
-    /// The number of jobs that must complete, by name.
+    /// The number of jobs that must complete, for each job name.
     wanted: BTreeMap<String, usize>,
     down: BTreeSet<String>,
 }

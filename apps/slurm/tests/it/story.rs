@@ -36,7 +36,7 @@ fn a_cluster_of_64_nodes(release: Release) {
     }
 }
 
-/// Checks that no job starts without a daemon, and that ordinary users cannot change this.
+/// Checks that no job starts without a daemon, and that ordinary users cannot bypass the gate.
 fn the_gate_holds(cluster: &Cluster) {
     for (options, word) in [
         ("--comment=shape=4y4", "is not a valid shape"),
@@ -91,7 +91,7 @@ fn jobs_start_in_boxes_and_get_notes(cluster: &Cluster) {
     assert!(why.contains("It needs 6 nodes") || why.contains("may start"), "{why}");
     cluster.run(&format!("scancel {whole}"));
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
-    // The 11 nodes are rounded up to a 3x4 box.
+    // The node count of 11 is rounded up to a 3x4 box.
     cluster.submit("3x4-count", "-N11", 0.5);
     cluster.wait_until_empty(60);
     let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname");
@@ -115,8 +115,8 @@ fn a_job_on_wrong_nodes_is_requeued(cluster: &mut Cluster) {
     cluster.wait_until_empty(60);
 }
 
-/// Drains a node, or names too few nodes, between the opening of a gate and the start of its job.
-/// The gate must close, and the job must be placed again.
+/// While a job's gate is open, drains one of its nodes or names too few nodes. The gate must close,
+/// and the job must be placed again.
 fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.kill_daemon();
     cluster.run("scontrol update NodeName=n09 State=DRAIN Reason=test");
@@ -132,7 +132,7 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.run("scontrol update NodeName=n09 State=RESUME");
 }
 
-/// Checks that a job that cannot start because of a partition limit does not block another one.
+/// Checks that a job that a partition limit keeps from starting does not block another job.
 fn a_job_that_cannot_start_does_not_block_others(cluster: &Cluster) {
     cluster.run("scontrol update PartitionName=mesh MaxTime=10");
     let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);

@@ -16,8 +16,8 @@ pub(crate) fn all(release: Release) {
     }
 }
 
-/// Runs two controllers. The first is killed, the second takes over, and later the first takes over
-/// again.
+/// Runs two controllers. The first is killed, the second takes over, and the first takes over again
+/// later.
 fn a_controller_fails_over(release: Release) {
     let options = Options::default().machine("mesh:4x4").conf(
         "SlurmctldHost=one(127.0.0.1)\nSlurmctldHost=two(127.0.0.2)\nSlurmctldTimeout=10\n\

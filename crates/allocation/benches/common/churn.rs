@@ -1,6 +1,6 @@
-//! A churn: a recorded sequence of grants and releases near saturation, replayed on a strategy. The
-//! replay is either timed or run under callgrind, in a separate process that reads the record as
-//! text.
+//! Churn: a recorded sequence of grants and releases near saturation that is replayed on a
+//! strategy. The replay is either timed or run under callgrind in a separate process that reads the
+//! record as text.
 
 // Each bench uses only part of this module.
 #![allow(dead_code)]
@@ -52,7 +52,7 @@ impl Sides {
 }
 
 pub(crate) enum Step {
-    /// A measured request, and true if it was granted.
+    /// A measured request, with true if the request was granted.
     Ask(Request, bool),
     Take(Placement),
     Give(Placement),
@@ -67,9 +67,9 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Records a strategy's churn until at least `questions` questions have been asked. Requests
-    /// come from one random number stream. After a refusal, the oldest job departs, and the request
-    /// is retried. Returns `None` if nothing is granted on this grid or it takes over a minute.
+    /// Records a strategy's churn until it has answered `questions` questions. Requests come from
+    /// one random number stream. After a refusal, the oldest job departs and the request is
+    /// retried. Returns `None` if nothing is granted on this grid or it takes over a minute.
     pub(crate) fn new(
         grid: &Grid,
         selection: &Selection,
@@ -121,7 +121,7 @@ impl Record {
         count.map(|count| count / first.min(self.questions) as f64)
     }
 
-    /// Counts instructions and memory accesses per question with callgrind.
+    /// Counts instructions and memory accesses per question under callgrind.
     pub(crate) fn with_memory(&self, search: &Selection) -> Option<Vec<(String, f64)>> {
         let arguments = [CHILD, &search.to_string()];
         let text = self.written(usize::MAX);
@@ -130,8 +130,8 @@ impl Record {
         Some(counts.into_iter().map(each).collect())
     }
 
-    /// Formats the record as text, up to the end of its first `first` questions. The first line is
-    /// the grid, and each of the following lines is a step.
+    /// Formats the record as text, up to the end of question `first`. The first line is the grid;
+    /// each line after it is a step.
     fn written(&self, first: usize) -> String {
         let line = |word: &str, numbers: &mut dyn Iterator<Item = u16>| {
             let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
@@ -171,7 +171,7 @@ impl World {
         World { free: Occupancy::all_free(grid), strategy, draw }
     }
 
-    /// Answers one question. This is the measured function, which callgrind finds by name.
+    /// Answers one question. Callgrind identifies this function, the measured one, by its name.
     #[inline(never)]
     pub(crate) fn counted_find(&mut self, request: &Request) -> Option<Placement> {
         self.strategy.find(&self.free, request, &mut self.draw)
@@ -188,7 +188,7 @@ impl World {
     }
 }
 
-/// The argument that makes a program replay a record from its input, followed by a strategy.
+/// The argument, followed by a strategy, that makes a program replay a record from its input.
 pub(crate) const CHILD: &str = "--replay-from-input";
 
 /// Reads a record from standard input and replays it on a strategy.

@@ -12,7 +12,7 @@ pub(crate) const FIXED: FixedSet = FixedSet {
     counts,
 };
 const QUESTIONS: usize = 40;
-/// The machines, each with the longest side of a job and the strategies to measure.
+/// The machines, each with the longest side of its jobs and the strategies to measure.
 const SET: &[(&str, u16, &[&str])] = &[
     (
         "mesh:64x64",

@@ -36,7 +36,7 @@ use pavior_mesh::Grid;
 
 use churn::{Record, Sides, Step, World};
 
-/// A machine, the longest side of a job, and the number of questions.
+/// A machine, the longest side of its jobs, and the number of questions.
 struct Case {
     machine: &'static str,
     longest: u16,

@@ -1,4 +1,4 @@
-//! Compares the number of words that `ff` reads for an answer with the minimum for an exact answer.
+//! Compares the number of words `ff` reads per answer with the minimum for an exact answer.
 //!
 //! If only the free nodes are known, stored 64 per word in row-major order, a search must read:
 //!
@@ -18,7 +18,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
 use crate::churn::{Record, Sides as Drawn, Step};
 use crate::nanoseconds;
 
-/// A machine, the longest side of a job, and the number of questions.
+/// A machine, the longest side of its jobs, and the number of questions.
 const CASES: [(&str, u16, usize); 3] =
     [("mesh:8x8x8", 4, 400), ("mesh:16x16x16", 8, 200), ("mesh:64x64x64", 32, 60)];
 const WORD: u32 = 64;
@@ -74,7 +74,7 @@ fn fewest(record: &Record) -> (f64, f64) {
     (words as f64 / questions, 100.0 * f64::from(granted) / questions)
 }
 
-/// Returns the minimum number of words that a search must read for one answer.
+/// Returns a lower bound on the number of words that a search must read for one answer.
 fn least(grid: &Grid, sides: Sides, granted: Option<Coordinates>) -> u64 {
     let mut read = vec![false; grid.nodes().div_ceil(WORD) as usize];
     let mut fewest = 0;

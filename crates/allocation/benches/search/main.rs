@@ -85,7 +85,7 @@ fn cases() -> Vec<Case> {
 
 /// The number of searches per case.
 const SEARCHES: usize = 2000;
-/// The number of searches if only the engine answers, large enough to average out a few long
+/// The number of searches if the engine runs alone. It is large enough to average out a few long
 /// searches.
 const MANY: usize = 20_000;
 
@@ -136,7 +136,7 @@ fn refused_percent(record: &Record) -> usize {
     refused.count() * 100 / record.questions
 }
 
-/// Returns the mean number of busy boxes during a search.
+/// Returns the mean number of jobs on the machine during a search.
 fn mean_jobs(record: &Record) -> f64 {
     let (mut jobs, mut sum) = (0, 0);
     for step in &record.steps {

@@ -8,7 +8,7 @@ use pavior_allocation::Selection;
 use crate::churn::{Record, Step, World};
 
 const ROUNDS: usize = 7;
-/// The time limit per round and strategy. At least `LEAST` questions are answered in any case.
+/// The time limit per round and strategy. At least `LEAST` questions are always answered.
 const LIMIT: Duration = Duration::from_millis(250);
 const LEAST: usize = 10;
 /// The time limit per strategy for the questions whose instructions are counted.
@@ -49,7 +49,7 @@ pub(crate) fn countable(measured: &[Measured]) -> usize {
     [one_record, 500, 100, 30].into_iter().find(|&count| count <= most).unwrap_or(LEAST)
 }
 
-/// Measures the strategies in turn in each round.
+/// Measures all strategies, one after another in each round.
 pub(crate) fn all(record: &Record, selections: &[Selection]) -> Vec<Measured> {
     let overhead = median((0..1000).map(|_| nanoseconds(Instant::now().elapsed())).collect());
     let once = |selection, most| one_by_one(record, selection, most, overhead);
@@ -67,7 +67,7 @@ pub(crate) fn all(record: &Record, selections: &[Selection]) -> Vec<Measured> {
 }
 
 fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
-    // Each question counts as its median over all rounds, which filters out interruptions.
+    // Use each question's median over all rounds, which filters out interruptions.
     let singles: Vec<f64> = (0..searches)
         .map(|question| median(rounds.iter().map(|round| round[question]).collect()))
         .collect();
@@ -78,7 +78,7 @@ fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
     Measured { searches, mean_ns, median_ns: percentile(50), p99_ns: percentile(99), singles }
 }
 
-/// Times up to `most` searches individually, stopping early if the time limit is exceeded.
+/// Times up to `most` searches one by one, and stops early if the time limit is exceeded.
 fn one_by_one(record: &Record, selection: &Selection, most: usize, overhead: f64) -> Vec<f64> {
     let mut world = World::new(record.grid, selection);
     let mut readings = Vec::with_capacity(most);

@@ -15,7 +15,7 @@ pub enum Flaw {
     Words(String),
 }
 
-/// A state, a request and a wrong answer.
+/// A state, a request, and a wrong answer to the request.
 ///
 /// Displayed as one or two sentences, followed by a drawing of each plane in the state and a
 /// legend.
@@ -86,7 +86,7 @@ impl Mark {
 }
 
 impl Counterexample {
-    /// Describes the request: `2x3`, `5 nodes`, or `5 nodes in a 2x3 box`.
+    /// Describes the request, as in `2x3`, `5 nodes`, or `5 nodes in a 2x3 box`.
     pub fn asked(&self) -> String {
         let Request { nodes, shape, .. } = self.request;
         match shape {
@@ -96,7 +96,7 @@ impl Counterexample {
         }
     }
 
-    /// Describes the answer: `it refuses`, or `it grants 2x3 at 0,0`.
+    /// Describes the answer, as in `it refuses` or `it grants 2x3 at 0,0`.
     pub fn answered(&self) -> String {
         match &self.answer {
             None => "it refuses".to_string(),

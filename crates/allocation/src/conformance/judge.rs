@@ -155,7 +155,7 @@ fn sound(
     }
 }
 
-/// Explains that a placement matches none of the shapes that the strategy may grant.
+/// Describes the fault that a placement matches no shape that the strategy may grant.
 fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     let shape = |group: &BoxGroup| {
         let parts = group.parts.iter().map(|part| words(grid, part));

@@ -1,4 +1,4 @@
-//! Tests that check a strategy's claim. Each test covers every strategy in the registry.
+//! Tests of strategies' claims. Each test covers every strategy in the registry.
 //!
 //! - [`judge()`] compares one answer with the [`oracle`](crate::oracle).
 //! - [`every_occupancy`] iterates over every set of busy nodes on a small grid, changing one node

@@ -1,4 +1,4 @@
-//! Machine states to test: every occupancy, and states with random boxes.
+//! Machine states to test: all occupancies, and states with random boxes.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
@@ -70,9 +70,9 @@ pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, Flaw> 
     Ok(answers)
 }
 
-/// Fills the machine with random disjoint boxes and checks every request, then empties the machine
-/// in random order and checks one request after each release. Repeats this `rounds` times. Returns
-/// the number of answers.
+/// Fills the machine with disjoint random boxes and checks every request, then empties the machine
+/// in random order and checks one request after each release. Does this `rounds` times. Returns the
+/// number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.

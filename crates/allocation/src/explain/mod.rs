@@ -1,4 +1,4 @@
-//! A strategy's answer in a given state, and the quality of that answer.
+//! A strategy's answer in a given state, and how good that answer is.
 //!
 //! A [`State`] is a machine's state without its strategy, either copied from a machine or built up
 //! job by job. [`answer`] queries any strategy in that state. `pavior-answers` explains what blocks
@@ -83,7 +83,7 @@ pub fn index(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     contact(free, cuboid)
 }
 
-/// Returns the highest index that the requested box can have in any orientation that fits the
+/// Returns the highest index that the requested box could have, in any orientation that fits the
 /// machine.
 pub fn perfect_index(state: &State, shape: Sides) -> Option<i64> {
     let grid = state.grid();

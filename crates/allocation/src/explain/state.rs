@@ -1,4 +1,4 @@
-//! A machine state that lists the running jobs and their nodes.
+//! A machine's state, with its running jobs and their nodes.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::{BuildError, Machine, Placement, Selection};
 
-/// A machine's state without its strategy: the jobs in grant order, and the failed nodes.
+/// A machine's state without its strategy: the jobs in grant order and the failed nodes.
 #[derive(Clone, Debug)]
 pub struct State {
     grid: Grid,
@@ -60,8 +60,8 @@ impl State {
         }
     }
 
-    /// Adds a job that holds these boxes. Takes O(rows of the boxes) time, plus O(parts of all
-    /// jobs) if some nodes in a box are not free.
+    /// Adds a job that holds the given boxes. Takes O(rows of the boxes) time, plus O(parts of all
+    /// jobs) if some of the boxes' nodes are not free.
     ///
     /// # Errors
     /// Returns an error if the job cannot hold the boxes. In that case, nothing changes.
@@ -85,8 +85,8 @@ impl State {
         Ok(())
     }
 
-    /// Marks one part of a job as busy. All preceding parts must already be marked. Takes O(rows of
-    /// the part) time, plus O(parts of all jobs) if some of its nodes are not free.
+    /// Marks the part at `index` of a job as busy. All earlier parts must already be marked. Takes
+    /// O(rows of the part) time, plus O(parts of all jobs) if some of its nodes are not free.
     fn take_part(&mut self, job: JobId, parts: &[Cuboid], index: usize) -> Result<(), Clash> {
         let part = &parts[index];
         if !part.lies_on(&self.grid) {
@@ -121,7 +121,7 @@ impl State {
         }
     }
 
-    /// Marks a node as failed. A job that holds the node keeps it. Has no effect on a failed node.
+    /// Marks a node as failed, without taking it from its job. Does nothing if already failed.
     pub fn fail(&mut self, node: NodeId) {
         if !self.failed.contains(&node) {
             self.failed.push(node);

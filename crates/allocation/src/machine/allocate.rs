@@ -33,8 +33,8 @@ impl Machine {
         Machine::with_seed(grid, &strategy.try_into()?, 1)
     }
 
-    /// Grants nodes to a job. Costs as much as [`Machine::probe`], plus O(n) for n granted nodes
-    /// and the time to update the strategy's index.
+    /// Grants nodes to a job. Costs as much as [`Machine::probe`], plus O(n) time for n granted
+    /// nodes and the time to update the strategy's index.
     ///
     /// # Errors
     /// Returns the reason if the request is refused, the strategy fails, or the job already holds
@@ -152,7 +152,7 @@ impl Machine {
             fits
         } else {
             self.selection.entry.does.fits_grid(request, &self.grid)?;
-            // The random draws do not affect whether the strategy succeeds.
+            // The random draws do not affect whether the strategy finds a placement.
             let mut draw = Stream::new(0, 0, "never-fits");
             let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
             self.verdicts.insert(*request, fits);

@@ -1,4 +1,4 @@
-//! Properties of answers that are known without querying the strategy. Schedulers use them to plan.
+//! Facts about answers that are known without querying the strategy. Schedulers plan with them.
 
 use pavior_mesh::{Request, Sides};
 
@@ -6,8 +6,8 @@ use crate::Machine;
 use crate::allowed;
 use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 
-/// The condition under which a request is granted, given the strategy's claim and the request's
-/// freedom.
+/// The facts that the strategy's claim and the request's freedom imply about when a request is
+/// granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
     /// The request is granted if and only if at least [`Machine::needed`] nodes are free.
@@ -15,10 +15,10 @@ pub enum Answers {
     /// The request is granted if and only if one of several shapes is free
     /// ([`Machine::boxes_for`]).
     Shapes,
-    /// A request that is refused is also refused on any subset of the free nodes.
+    /// A request that is refused is also refused whenever only a subset of these nodes is free.
     Monotone,
-    /// Nothing is known. A request may be refused even if it would be granted on a subset of the
-    /// free nodes.
+    /// Nothing is known. A request may be refused even though it would be granted if fewer nodes
+    /// were free.
     Unknown,
 }
 
@@ -60,8 +60,8 @@ impl Machine {
         self.strategy.answers(request)
     }
 
-    /// Returns the number of free nodes that a request needs, which is its shape's volume for a
-    /// contiguous strategy and its count for any other.
+    /// Returns the number of free nodes that a request needs: its shape's volume for a contiguous
+    /// strategy, or its node count for any other strategy.
     pub fn needed(&self, request: &Request) -> u64 {
         self.selection.entry.does.needed(request)
     }
@@ -84,7 +84,7 @@ impl Machine {
         let own = match claim.grants {
             Grants::RoundsUp { most } => most(&plain, &self.grid, options),
             Grants::Exact if self.selection.entry.does.contiguous => needed,
-            // The nodes are granted in pieces, but their number equals the size of one of the
+            // The nodes are granted in pieces, but their total equals the volume of one of the
             // family's shapes.
             Grants::Exact => {
                 let family = (claim.family)(&plain, &self.grid, options);
@@ -94,8 +94,8 @@ impl Machine {
         request.freedom.map_or(own, |freedom| allowed::most(request, freedom, own))
     }
 
-    /// Returns true if the strategy claims that its answers depend only on the free nodes. This
-    /// does not depend on a request's freedom. Takes O(1) time.
+    /// Returns true if the strategy claims that its answers depend only on the set of free nodes.
+    /// The result is the same for all requests. Takes O(1) time.
     pub fn is_determined(&self) -> bool {
         matches!(
             Claim::of(self.selection()).recognition,
@@ -103,8 +103,8 @@ impl Machine {
         )
     }
 
-    /// Returns the boxes that determine the answer: a request is granted if and only if one is
-    /// free. Returns `None` unless the answers are [`Answers::Shapes`] and every shape is a box.
+    /// Returns the boxes of which one must be free for the request to be granted. Returns `None`
+    /// unless the answers are [`Answers::Shapes`] and every shape is a box.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -130,7 +130,7 @@ impl Machine {
         self.shapes_of(request).0
     }
 
-    /// Returns the boxes that may be granted, and true if other shapes may also be granted.
+    /// Returns the boxes that may be granted, and whether other shapes may be granted too.
     fn shapes_of(&self, request: &Request) -> (Vec<Sides>, bool) {
         if let Some(freedom) = request.freedom {
             return (allowed::boxes(request, freedom, self.grid()), false);

@@ -1,6 +1,6 @@
 //! A machine's most recent grants and releases, used to update plans.
 //!
-//! Invariant: applying the recorded changes to the state numbered `since` yields the machine's
+//! Invariant: applying the recorded changes to the machine's state number `since` yields its
 //! current state. Each change increments the state number by one.
 //!
 //! Cost: O(boxes) per change once a plan has requested changes, and nothing before that. At most
@@ -20,11 +20,11 @@ pub struct Change {
     pub job: JobId,
     /// The nodes.
     pub placement: Placement,
-    /// True if the nodes were granted, or false if they were released.
+    /// True if the nodes were granted; false if they were released.
     pub granted: bool,
 }
 
-/// The maximum number of recorded boxes. Replaying more would take longer than a new fork.
+/// The maximum number of boxes to record. Replaying more would take longer than a new fork.
 const BOXES: usize = 1024;
 
 /// The changes since the state numbered `since`.
@@ -83,8 +83,8 @@ impl Machine {
         (is_whole && known <= changes.recent.len()).then(|| changes.recent.range(known..))
     }
 
-    /// Records a change that has just incremented the state number. If the previous change was not
-    /// recorded, all earlier changes are discarded.
+    /// Records a change that has just incremented the state number. Discards all earlier changes if
+    /// the one before this was not recorded.
     pub(super) fn note_change(&mut self, job: JobId, placement: &Placement, granted: bool) {
         if let Some(changes) = &mut self.changes {
             if changes.since + changes.recent.len() as u64 + 1 != self.state {

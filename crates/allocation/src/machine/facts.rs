@@ -29,8 +29,8 @@ impl Machine {
         self.busy
     }
 
-    /// Returns the number of failed nodes that no job holds. With this definition, each node is
-    /// either free, busy or failed.
+    /// Returns the number of failed nodes that no job holds, so that every node counts as exactly
+    /// one of free, busy or failed.
     pub fn failed_nodes(&self) -> u32 {
         self.grid.nodes() - self.free.count() - self.busy
     }
@@ -77,8 +77,8 @@ impl Machine {
         self.held_by(|_, held| held.state)
     }
 
-    /// Returns the failed nodes in row-major order, including any that a job still holds. Takes
-    /// O(N) time.
+    /// Returns the failed nodes in row-major order, including those that a job still holds. Takes
+    /// O(N) time for N nodes.
     pub fn failed(&self) -> impl Iterator<Item = NodeId> + '_ {
         (0..self.grid.nodes()).map(NodeId).filter(|&node| !self.healthy.is_node_free(node))
     }
@@ -127,7 +127,7 @@ impl Machine {
         self.held.iter().find(|(_, held)| holds(&held.placement)).map(|(&job, _)| job)
     }
 
-    /// Compares every index with the actual state, for tests.
+    /// Checks every index against the actual state. Used by tests.
     ///
     /// # Panics
     /// Panics if an index differs from the actual state.

@@ -57,7 +57,7 @@ pub struct Machine {
     draw: Stream,
     /// The last query, its answer, and the random number stream after it. Cleared on any change.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
-    /// The same strategy on an empty machine, which caches its answers to earlier requests.
+    /// The same strategy on an empty machine, for queries that ignore the current state.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
     /// The last request found to be grantable, cached because a queue's head is checked repeatedly.
@@ -65,7 +65,7 @@ pub struct Machine {
     nothing_busy: Occupancy,
     /// True if the switches that join parts of placements work.
     switched: bool,
-    /// The most recent grants and releases, if any plan uses them.
+    /// The most recent grants and releases, recorded once a plan has asked for them.
     changes: Option<Changes>,
     busy: u32,
     state: u64,
@@ -143,9 +143,9 @@ impl Machine {
         })
     }
 
-    /// Marks a node as failed, and returns the job that holds it, if any. The job keeps the node
-    /// until the job is released; then, the node becomes unavailable. Failing a failed node has no
-    /// effect.
+    /// Marks a node as failed and returns the job that holds it, if any. The job keeps the node
+    /// until it is released, after which the node is unavailable. Has no effect on a node that has
+    /// already failed.
     ///
     /// # Errors
     /// Returns an error if the node is not on the machine. In that case, nothing changes.
@@ -163,7 +163,7 @@ impl Machine {
         Ok(holder)
     }
 
-    /// Marks a node as healthy again. Repairing a healthy node has no effect.
+    /// Marks a node as healthy again. Has no effect on a healthy node.
     ///
     /// # Errors
     /// Returns an error if the node is not on the machine. In that case, nothing changes.
@@ -186,8 +186,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Sets whether the switches that join the parts of placements work. Initially, they do. While
-    /// they do not work, no placement that needs them is granted. Running jobs keep their
+    /// Sets whether the switches that join the parts of placements work, which they do initially.
+    /// While they do not, no placement that needs them is granted, but running jobs keep such
     /// placements ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
@@ -197,8 +197,8 @@ impl Machine {
         }
     }
 
-    /// Adds a pool that consists of the nodes that are free in `nodes`. A request can be confined
-    /// to a pool ([`Request::within`]). A pool never changes. Takes O(N/64) time for N nodes.
+    /// Adds a pool of the nodes that are free in `nodes`. A request can be confined to a pool
+    /// ([`Request::within`]), and a pool never changes. Takes O(N/64) time for N nodes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -219,7 +219,7 @@ impl Machine {
     /// # Errors
     /// Returns an error if `nodes` belongs to another grid.
     pub fn add_pool(&mut self, nodes: Occupancy) -> Result<Pool, OccupancyError> {
-        // Fails if the nodes belong to another grid.
+        // This fails if `nodes` belongs to another grid.
         self.free.clone().keep(&nodes)?;
         self.empty.add_pool(nodes.clone());
         Ok(self.strategy.add_pool(nodes))

@@ -26,7 +26,7 @@ pub use contiguous::mfa::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub use contiguous::tbl::tbl_most_pieces;
 pub(crate) use noncontiguous::connected::ConnectedSearch;
 
-/// All strategies, in the order used in tables. Contiguous ones come first.
+/// All strategies, in the order used in tables, with contiguous ones first.
 const ALL: &[&Entry] = &[
     &ff::ENTRY,
     &tff::ENTRY,

@@ -1,5 +1,5 @@
-//! Tests of MBS against the published procedure, step by step. The procedure splits, moves and
-//! merges blocks in lists of free blocks, whereas MBS derives the blocks from the occupancy.
+//! Step-by-step tests of MBS against the published procedure, which splits, moves and merges blocks
+//! in lists of free blocks, whereas MBS derives the blocks from the occupancy.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
 use crate::common::machine;
 
-/// A block, and the index of the block from which it was split.
+/// A block, together with the index of the block that it was split from.
 struct Block {
     cuboid: Cuboid,
     parent: Option<usize>,
 }
 
-/// The 1997 paper's procedure, for any W x D x H.
+/// The procedure in the 1997 paper, for any W x D x H.
 struct Lists {
     long: Vec<usize>,
     blocks: Vec<Block>,

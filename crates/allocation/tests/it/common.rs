@@ -12,7 +12,7 @@ pub(crate) fn machine(grid: &str, strategy: &str) -> Machine {
     Machine::new(grid.parse().unwrap(), strategy).unwrap()
 }
 
-/// Creates a machine with busy boxes. Each box is held by its own job, numbered from [`BUSY`]
+/// Creates a machine with the given boxes busy, each held by its own job, numbered from [`BUSY`]
 /// onward.
 pub(crate) fn busy_machine(
     grid: Grid,

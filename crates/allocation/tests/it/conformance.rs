@@ -1,5 +1,5 @@
-//! Tests every strategy and variant in the registry against the oracle. These tests do not name
-//! individual strategies.
+//! Tests of every registered strategy and variant against the oracle. None of these tests names an
+//! individual strategy.
 
 use std::sync::Mutex;
 
@@ -14,7 +14,7 @@ fn selections() -> Vec<Selection> {
     StrategyKind::builtin().iter().flat_map(Selection::variants).collect()
 }
 
-/// Checks a selection with a small part of the suite: fewer occupancies and shorter histories.
+/// Checks a selection with a reduced suite: fewer occupancies and shorter histories.
 fn judged_at_once(selection: &Selection) -> Result<u64, conformance::Flaw> {
     let supported = |names: &'static [&'static str]| {
         let grids = names.iter().map(|name| name.parse::<Grid>().unwrap());

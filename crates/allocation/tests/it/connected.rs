@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 
 use crate::common::strategy;
 
-/// A small machine, whose sets of nodes are represented by the bits of a word.
+/// A machine so small that the bits of a word can represent a set of its nodes.
 struct Small {
     grid: Grid,
     beside: Vec<u32>,
@@ -21,7 +21,7 @@ impl Small {
         Small { grid, beside: beside.collect() }
     }
 
-    /// Returns the nodes of a set that are connected to its lowest node.
+    /// Returns the nodes of a set that are connected to its lowest node through the set.
     fn reach(&self, set: u32) -> u32 {
         let mut reached = set & set.wrapping_neg();
         let mut fresh = reached;
@@ -33,7 +33,7 @@ impl Small {
         reached
     }
 
-    /// Returns the number of nodes in a region that a set cuts off from the largest remaining part.
+    /// Returns the number of a region's nodes that a set cuts off from the largest part left.
     fn cut_off(&self, region: u32, set: u32) -> u32 {
         let (mut rest, mut largest) = (region & !set, 0);
         let all = rest.count_ones();
@@ -79,10 +79,10 @@ fn set_of(grid: &Grid, placement: &Placement) -> u32 {
 #[derive(Debug, Default)]
 struct Tally {
     answers: u32,
-    /// The number of answers for which some other set, compact or not, cuts off fewer nodes.
+    /// The number of answers for which another set, compact or not, cuts off fewer nodes.
     needless: u32,
-    /// The total hops between pairs of nodes over all answers, and the minimum total for sets that
-    /// cut off the same number of nodes.
+    /// The sum of hops between pairs of nodes over all answers, and the minimum possible sum for
+    /// sets that cut off the same numbers of nodes.
     hops: u64,
     least: u64,
 }
@@ -97,7 +97,7 @@ fn compare(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) -> Tally {
         for node in ones(!free_set & ((1 << grid.nodes()) - 1)) {
             free.take(&Cuboid::node(grid.point(NodeId(node)))).unwrap();
         }
-        // The smallest sum of distances, by number of nodes in the set and number of nodes cut off.
+        // The smallest sum of distances, by number of nodes in the set and number cut off by it.
         let mut best = vec![[u32::MAX; 32]; 32];
         let mut subset = free_set;
         while subset != 0 {
@@ -145,8 +145,8 @@ fn check(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) {
     println!("{name}: {tally:?}");
     assert!(tally.answers > 100, "{name}: {tally:?}");
     assert_eq!(tally.needless, 0, "{name}: {tally:?}");
-    // The bound is empirical; see the documentation of `connected`. A change to the rule must not
-    // make it worse.
+    // The bound is empirical; see the documentation of `connected`. Changes to the rule must not
+    // exceed it.
     assert!(tally.hops as f64 <= 1.01 * tally.least as f64, "{name}: {tally:?}");
 }
 
@@ -173,8 +173,8 @@ fn picture(name: &str, rows: &[&str]) -> Occupancy {
 
 #[test]
 fn three_nodes_are_taken_where_they_part_nothing() {
-    // A search found this state, in which three nodes in the first row cut off the node below from
-    // the last row.
+    // This state was found by a search. Three nodes in the first row cut off the node below them
+    // from the last row.
     let free = picture("torus:5x4", &[".#...", "#####", "##.#.", "###.."]);
     let state = free.iter().fold(0, |set, node| set | 1 << node.0);
     assert_eq!(compare("torus:5x4", |_| vec![state]).needless, 0);
@@ -182,7 +182,7 @@ fn three_nodes_are_taken_where_they_part_nothing() {
 
 #[test]
 fn sets_behind_the_four_smallest_are_looked_at() {
-    // Three nodes of a cross separate its other two nodes. Three nodes at one end of the stairs
+    // Any three nodes of a cross separate its other two nodes. Three nodes at one end of the stairs
     // separate nothing.
     let crosses = ["#.###.###.###.#", "...#...#...#...", "#.###.###.###.#", "###############"];
     let stairs = ["..#############", "#..############", "##..###########", "###.###########"];

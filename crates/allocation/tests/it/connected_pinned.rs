@@ -36,8 +36,8 @@ impl Walk {
         self.hash = (self.hash ^ u64::from(number)).wrapping_mul(0x0000_0100_0000_01b3);
     }
 
-    /// Takes random single nodes on the empty machine. No strategy would produce the resulting
-    /// state.
+    /// Takes single nodes of the empty machine at random, giving a state that no strategy would
+    /// produce.
     fn scatter(&mut self) {
         self.granted.clear();
         let grid = *self.free.grid();
@@ -48,7 +48,7 @@ impl Walk {
         }
     }
 
-    /// Draws a request for a box or a number of nodes. Small, medium and large requests are common.
+    /// Draws a request for a box or a number of nodes. Small, medium and large ones are common.
     fn request(&mut self) -> Request {
         let most = [3, 6, 17][self.below(3) as usize];
         let sides = self.free.grid().sides();
@@ -81,7 +81,7 @@ impl Walk {
     }
 }
 
-/// Compares hashes of the answers with hashes recorded from the documented rule of `connected`.
+/// The hashes of the answers must equal those recorded for the documented rule of `connected`.
 /// Study results depend on every one of these answers.
 #[test]
 fn the_answers_stay() {

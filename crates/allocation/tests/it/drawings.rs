@@ -1,10 +1,10 @@
-//! Tests that the drawings in the documentation show the actual answers of the strategies.
+//! Tests that the drawings in the documentation show the strategies' actual answers.
 //!
 //! A drawing is a `text` block that begins with `STRATEGY on MACHINE, REQUEST:`, where the request
 //! is a shape such as `3x2` or a count such as `6 nodes`. The rows follow, with the highest y first
-//! and an empty line between planes. `#` marks busy nodes, and letters mark the granted parts, in
-//! order. If a block has no letters, the request is refused, and the first line gives the reason
-//! after the colon.
+//! and an empty line between planes. `#` marks busy nodes, and letters mark the granted parts in
+//! order. If a block has no letters, the request must be refused, and the first line gives the
+//! reason after the colon.
 
 use pavior_mesh::{Grid, JobId, NodeId, Request, picture};
 

@@ -1,4 +1,4 @@
-//! Tests of caller mistakes. Each mistake results in a typed error and changes nothing.
+//! Tests of caller mistakes. Each must result in a typed error and change nothing.
 
 use pavior_allocation::{
     AllocateError, BuildError, Cuboid, JobId, Machine, NodeId, Placement, PlacementError, Refusal,
@@ -7,7 +7,7 @@ use pavior_allocation::{
 
 use crate::common::machine;
 
-/// Requests a placement that cannot be granted, and checks that nothing has changed.
+/// Requests a placement that cannot be granted, and asserts that nothing has changed.
 fn refused_at(machine: &mut Machine, job: u64, parts: &[Cuboid]) -> PlacementError {
     let (free, state, jobs) = (machine.free().clone(), machine.state(), machine.jobs());
     let error = machine.allocate_at(JobId(job), Placement::Parts(parts.to_vec())).unwrap_err();
@@ -136,8 +136,8 @@ fn forks_check_what_they_take_and_give() {
     let twice = Placement::Parts(vec![held, held]);
     assert_eq!(fork.give(&twice), Err(PlacementError::NotTaken(held)));
     assert_eq!(fork.free().count(), 12);
-    // A reservation's boxes may overlap each other or taken nodes, or extend beyond the end of an
-    // axis. Only their free nodes are taken.
+    // A reservation's boxes may overlap each other, contain taken nodes, or extend past the end of
+    // an axis. Only their free nodes are taken.
     fork.take_free(&Placement::Parts(vec![Cuboid::new([1, 1], [2, 2]), held, more]));
     fork.take_free(&Placement::Parts(vec![
         Cuboid::new([1, 1], [3, 2]),

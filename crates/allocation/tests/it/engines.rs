@@ -1,5 +1,5 @@
-//! Tests that run every engine in lockstep with the plain search of the same strategy. For every
-//! request, the placements must be the same. These tests do not name individual strategies.
+//! Tests that run every engine in lockstep with the plain search of the same strategy and require
+//! the same placement for every request. They do not name individual strategies.
 
 use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;

@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
 use crate::common::{busy_machine, machine};
 
-/// Sends several strategies the same queries in one random history. All answers must agree.
+/// Sends several strategies the same queries in a random history, and requires the same answers.
 fn agree(names: &[&str], grid: &str, seed: u64, request: impl Fn(&mut Stream) -> Request) {
     let mut machines: Vec<Machine> = names.iter().map(|name| machine(grid, name)).collect();
     let mut dice = Stream::new(seed, 0, "agree");
@@ -56,8 +56,8 @@ fn adaptive_scan_and_quick_allocation_choose_first_fits_base() {
 
 #[test]
 fn all_shapes_of_a_prime_are_its_two_lines() {
-    // On a square, a job with a prime number of nodes has the shapes n x 1 and 1 x n, the same as
-    // under First Fit with turning.
+    // On a square, a job with a prime number of nodes has only the shapes n x 1 and 1 x n, the same
+    // as under First Fit with rotation.
     for grid in ["mesh:13x13", "torus:7x7"] {
         let prime = |dice: &mut Stream| {
             let n = [2, 3, 5, 7][dice.below(4) as usize];
@@ -69,8 +69,8 @@ fn all_shapes_of_a_prime_are_its_two_lines() {
 
 #[test]
 fn best_fit_does_not_choose_first_fits_base() {
-    // This shows that the equalities above are not trivial, as they would be if every strategy
-    // returned the lowest leftmost base.
+    // The equalities above are not trivial, as they would be if every strategy returned the lowest
+    // leftmost base.
     let grid: Grid = "mesh:5x5".parse().unwrap();
     let place = |name: &str| {
         let mut machine = busy_machine(grid, name, [Cuboid::node([0; 3])]);

@@ -29,7 +29,7 @@ fn a_state_refuses_what_cannot_be() {
 #[test]
 fn a_failed_node_stays_with_its_job() {
     let grid: Grid = "mesh:3x1".parse().unwrap();
-    // The order in which the job and the failed node are listed does not matter.
+    // The order in which the job and the failed node are added does not matter.
     for node_first in [false, true] {
         let mut state = State::new(grid);
         if node_first {
@@ -49,7 +49,7 @@ fn a_failed_node_stays_with_its_job() {
     }
 }
 
-/// Draws random states with jobs in several parts, and failed nodes.
+/// Draws random states with multi-part jobs and failed nodes.
 fn random_state(grid: Grid, dice: &mut Stream) -> State {
     let mut state = State::new(grid);
     for job in 0..dice.between(1, 6) {
@@ -114,7 +114,7 @@ fn pairs(state: &State, nodes: &[NodeId]) -> i64 {
 #[test]
 fn the_perfect_index_is_of_the_orientations_that_fit() {
     let state = State::new("torus:3x8".parse().unwrap());
-    // A side of 3 along x closes the ring and has no faces. The rotated shape has all of its faces.
+    // A side of 3 along x closes the ring and has no faces. The rotated shape has all its faces.
     assert_eq!(explain::perfect_index(&state, [3, 2, 1]), Some(10));
     assert_eq!(explain::perfect_index(&state, [9, 2, 1]), None);
     let found = answer(&state, &"ff".parse().unwrap(), &Request::shape([9, 2, 1]), 1).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of forks: copies on which plans are tried without changing the machine.
+//! Tests of forks: copies for trying out plans without changing the machine.
 
 use pavior_allocation::{Change, Placement, Refusal, Selection};
 use pavior_kernel::Stream;
@@ -133,8 +133,8 @@ fn every_change_of_a_machine_changes_its_state() {
     assert_eq!(machine.state(), 5);
 }
 
-/// Ends a running job that overlaps a reservation. The result must be the same as if all reserved
-/// nodes had been free.
+/// A running job that overlaps a reservation ends. The result must be the same as if all of the
+/// reserved nodes had been free when they were reserved.
 #[test]
 fn reserved_nodes_stay_taken_whatever_is_given_back() {
     let cover = Placement::Whole(Cuboid::new([3, 2, 0], [8, 8, 1]));
@@ -152,7 +152,7 @@ fn reserved_nodes_stay_taken_whatever_is_given_back() {
             for (a, b) in (1..=12).flat_map(|a| (1..=12).map(move |b| (a, b))) {
                 let request = Request::shape([a, b, 1]);
                 let (found, expected) = (fork.find(&request), plain.find(&request));
-                // The answers of other strategies depend on how the taken nodes are divided into
+                // For other strategies, the answers depend on how the taken nodes are divided into
                 // boxes.
                 if machine.is_determined() {
                     assert_eq!(found, expected, "{strategy} {grid} {a}x{b}");
@@ -177,7 +177,7 @@ fn changes_are_known_until_a_node_fails() {
     machine.release(JobId(7)).unwrap();
     assert!(machine.changes_since(first).is_none());
     assert_eq!(machine.changes_since(machine.state() - 1).unwrap().count(), 1);
-    // Make many more changes than the machine remembers.
+    // Make many more changes than the machine records.
     let before = machine.state();
     for job in 0..2000 {
         machine.allocate(JobId(job), &Request::shape([1, 1, 1])).unwrap();
@@ -187,7 +187,7 @@ fn changes_are_known_until_a_node_fails() {
     assert_eq!(machine.changes_since(machine.state() - 1000).unwrap().count(), 1000);
 }
 
-/// Starts and ends jobs on and next to reserved nodes, in any order. A fork that follows the
+/// Jobs start and end on and next to reserved nodes, in random order. A fork that follows these
 /// changes must agree with a fork newly created from the machine.
 #[test]
 fn a_fork_follows_jobs_that_start_on_reserved_nodes() {

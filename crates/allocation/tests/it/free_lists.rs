@@ -1,6 +1,6 @@
-//! Tests of the lists of maximal free boxes, which must equal a recomputed list after every step of
-//! long histories. (A history validates the strategy after each step, which recomputes the list
-//! from scratch.)
+//! Tests of the lists of maximal free boxes. After every step of long histories, each list must
+//! equal a list recomputed from scratch. (A history validates the strategy after each step, which
+//! includes this comparison.)
 
 use pavior_allocation::{Selection, conformance};
 use pavior_trials::size;

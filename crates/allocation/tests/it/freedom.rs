@@ -1,4 +1,4 @@
-//! Tests of requests with a freedom, which every strategy honors in the same way.
+//! Tests of requests with a freedom, which all strategies must honor in the same way.
 
 use pavior_allocation::{
     AllocateError, Cuboid, Freedom, Grid, JobId, Machine, Placement, Refusal, Request, Selection,
@@ -51,12 +51,12 @@ fn each_level_allows_what_the_one_before_does_not() {
         assert_eq!(turned, Err(AllocateError::Refused(Refusal::NoFreeSubmesh)), "{strategy}");
         let connected = granted(strategy, row_of_four, Freedom::Connected).unwrap();
         assert_eq!(connected.nodes(), 4);
-        // Seven nodes are connected, and the eighth is in the corner.
+        // Seven free nodes are connected; the eighth is alone in the corner.
         let eight = Request::nodes(8);
         assert!(granted(strategy, eight, Freedom::Connected).is_err(), "{strategy}");
         assert_eq!(granted(strategy, eight, Freedom::Any).unwrap().nodes(), 8);
     }
-    // A strategy that turns requests must not turn this one.
+    // A strategy that rotates requests must not rotate this one.
     let mut turning = machine("mesh:3x1", "tff", &[]);
     let upright = Request::shape([1, 3]);
     assert!(turning.probe(&upright).is_ok());
@@ -96,7 +96,7 @@ fn forks_and_failures_know_freedoms() {
     machine.validate();
 }
 
-/// Checks that no grant exceeds the limit that quotas rely on.
+/// No grant may exceed the maximum that quotas rely on.
 #[test]
 fn no_grant_has_more_nodes_than_the_most() {
     let mut dice = Stream::new(8, 0, "most");

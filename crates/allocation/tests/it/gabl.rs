@@ -12,11 +12,11 @@ enum Printed {
     TooFewFree,
     Whole,
     Pieces,
-    /// The loop repeats steps 5 to 7 without any change.
+    /// The loop repeats steps 5 to 7 forever without changing anything.
     Hangs,
 }
 
-/// Runs steps 1 to 7 as printed, for at most 1,000 steps. RBS without turning is the search.
+/// Runs steps 1 to 7 as printed, for up to 1,000 steps. The search is RBS without rotation.
 fn printed(machine: &mut Machine, a: u16, b: u16) -> Printed {
     let size = u32::from(a) * u32::from(b);
     if machine.free().count() < size {
@@ -43,7 +43,7 @@ fn printed(machine: &mut Machine, a: u16, b: u16) -> Printed {
         if total == size {
             return Printed::Pieces;
         }
-        // Step 7 returns to step 5 even if there was no piece.
+        // Step 7 returns to step 5 even when no piece was found.
     }
     Printed::Hangs
 }
@@ -126,10 +126,10 @@ fn a_count_without_a_shape_starts_near_cubic_and_a_hint_shrinks() {
         placement.parts().iter().map(|part| part.sides).collect()
     };
     assert_eq!(sides(&Request::nodes(9)), [[3, 3, 1]]);
-    // For 7 nodes, 3x3 is too large, so it shrinks by one. The last node is a separate piece.
+    // 3x3 is too large for 7 nodes, so it shrinks by one. The last node is a separate piece.
     assert_eq!(sides(&Request::nodes(7)), [[2, 3, 1], [1, 1, 1]]);
     assert_eq!(sides(&Request::nodes(64)), [[8, 8, 1]]);
     assert_eq!(sides(&Request::hinted(7, [8, 1, 1])), [[7, 1, 1]]);
-    // A shape that fits in no orientation still determines the first box to shrink.
+    // Even a shape that fits in no orientation determines the first box to shrink.
     assert_eq!(sides(&Request::shape([16, 1, 1])), [[8, 1, 1], [8, 1, 1]]);
 }

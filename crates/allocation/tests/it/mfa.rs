@@ -1,5 +1,5 @@
-//! Tests of the examples in the MFA paper, row by row. Coordinates and tables are those of the
-//! paper. If a row differs from the printed one, a comment next to it explains the correction.
+//! Tests of the MFA paper's examples, row by row. Coordinates and tables are as in the paper.
+//! Wherever a row differs from the printed one, a comment explains the correction.
 
 use pavior_allocation::{
     AllocateError, Machine, MfaCandidate, MfaVerdict, Refusal, mfa_candidates,
@@ -41,8 +41,8 @@ fn state(busy: &[Cuboid]) -> Occupancy {
     free
 }
 
-/// Returns the table rows for one submesh. Each contains the side, the base, and the index (or `-1`
-/// or `earlier`).
+/// Returns the rows of the table for one submesh, each consisting of the side, the base, and the
+/// index (or `-1` or `earlier`).
 fn rows(busy: &[Cuboid], number: usize) -> Vec<(String, [u16; 2], String)> {
     let row = |candidate: MfaCandidate| {
         let (submesh, side) = candidate.around?;
@@ -69,8 +69,8 @@ fn table(text: &str) -> Vec<(String, [u16; 2], String)> {
 
 #[test]
 fn table_1() {
-    // The paper prints 4 for <5,3>, because its list of neighbors omits <5,5> and <6,5>, which are
-    // two nodes of beta 2 on top.
+    // The paper prints 4 for <5,3>, because its list of neighbors omits <5,5> and <6,5>, two nodes
+    // of beta 2 that touch the top of the task.
     let expected = table(
         "R 5,1 3
          R 5,2 4
@@ -85,9 +85,9 @@ fn table_1() {
 
 #[test]
 fn table_2() {
-    // All indices are as printed. The ten nodes printed next to <0,3> are those of the last row of
-    // Table I. The correct seven nodes are <0,3> and <0,4> on the border, and <0,2>, <1,2>, <2,2>,
-    // <0,5>, <1,5>, which are busy. <2,3> touches <2,2> and <3,2>, not <3,1> and <3,2>.
+    // All indices are as printed. The ten nodes printed beside <0,3> are those of the last row of
+    // Table I. The correct seven are <0,3> and <0,4>, on the border, and <0,2>, <1,2>, <2,2>, <0,5>
+    // and <1,5>, which are busy. <2,3> touches <2,2> and <3,2>, not <3,1> and <3,2>.
     let expected = table(
         "R 4,0 5
          R 4,1 2
@@ -102,8 +102,8 @@ fn table_2() {
 
 #[test]
 fn table_3() {
-    // All rows are as printed. According to the text above the table, the bottom side ends at
-    // <5,3>, but in the formula and the table, it ends at <6,3>.
+    // All rows are as printed. The text above the table says that the bottom side ends at <5,3>,
+    // but according to the formula and the table, it ends at <6,3>.
     let expected = table(
         "R 7,4 -1
          R 7,5 -1
@@ -139,9 +139,9 @@ fn table_4() {
 
 #[test]
 fn table_5() {
-    // The paper lists <5,6>, <5,7>, <3,5> and <4,5> as computed earlier, but they never were, and
-    // they are inadmissible. It prints -1 for <2,5>, which was computed earlier. It lists <0,5>
-    // under the right side instead of the bottom.
+    // The paper lists <5,6>, <5,7>, <3,5> and <4,5> as computed earlier, but they were not, and
+    // they are inadmissible. It prints -1 for <2,5>, although that base was computed earlier. It
+    // lists <0,5> under the right side instead of under the bottom.
     let expected = table(
         "R 5,6 -1
          R 5,7 -1
@@ -168,18 +168,18 @@ fn answer(strategy: &str, busy: &[Cuboid]) -> Result<Coordinates, AllocateError>
 fn the_examples_answers() {
     for strategy in ["mfa", "mfa:corners=all", "mfa:turn=best", "mfa:turn=none"] {
         assert_eq!(answer(strategy, &example_1()), Ok([2, 5, 0]), "{strategy}");
-        // <2,5> also has an index of 7. The base visited first wins.
+        // <2,5> also has index 7. The base that is visited first wins.
         assert_eq!(answer(strategy, &example_2()), Ok([0, 3, 0]), "{strategy}");
     }
 }
 
 #[test]
 fn the_printed_loop_forgets_the_first_orientation() {
-    // A perfect index ends the search immediately, so example 1 is correct.
+    // A perfect index ends the search at once, so the printed algorithm gets example 1 right.
     assert_eq!(answer("mfa:printed", &example_1()), Ok([2, 5, 0]));
-    // In example 2, the best index, 7, is found and forgotten. For the turned task, the best index
-    // is 5, which is not above p + q = 5, and <0,0> is busy. The printed algorithm therefore
-    // refuses the paper's own second example.
+    // In example 2, the best index, 7, is found and then forgotten. For the rotated task, the best
+    // index is 5, which does not exceed p + q = 5, and <0,0> is busy. The printed algorithm
+    // therefore refuses the paper's own second example.
     assert_eq!(answer("mfa:printed", &example_2()), Err(Refusal::NoFreeSubmesh.into()));
     assert_eq!(answer("mfa:printed:turn=none", &example_2()), Ok([0, 3, 0]));
     let busy = example_2();
@@ -194,8 +194,8 @@ fn index(candidate: &MfaCandidate) -> Option<i64> {
     }
 }
 
-/// Implements `weight()` as printed: it returns -1 as soon as a perimeter node is in the coverage
-/// or reject set.
+/// Follows `weight()` as printed, which returns -1 as soon as a perimeter node is in the coverage
+/// set or the reject set.
 #[test]
 fn the_printed_weight_makes_every_row_minus_one() {
     for busy in [example_1(), example_2()] {
@@ -208,7 +208,7 @@ fn the_printed_weight_makes_every_row_minus_one() {
             scored.iter().filter(|candidate| index(candidate).is_some()).collect();
         assert!(scored.len() >= 8);
         for candidate in scored {
-            // In a 3x2 task, every node is a perimeter node.
+            // In a 3x2 task, all nodes are perimeter nodes.
             let mut nodes = at(candidate.base).nodes(free.grid());
             assert!(nodes.any(|node| barred(free.grid().point(node))), "{candidate:?}");
         }
@@ -229,8 +229,8 @@ fn the_threshold_refuses_what_fits() {
     let busy = Cuboid::node([1, 1, 0]);
     let mut free = Occupancy::all_free(grid);
     free.take(&busy).unwrap();
-    // No index is above 5 + 4, and <0,0> is covered. The request is refused if turning is not
-    // allowed, even though two rows of bases are free.
+    // No index exceeds 5 + 4, and <0,0> is covered. Without rotation, the request is therefore
+    // refused, although two rows of bases are free.
     let rows = mfa_candidates(&free, &[busy], [5, 4, 1], true);
     assert_eq!(rows.iter().filter_map(index).max(), Some(9));
     let answer = |strategy: &str| {
@@ -242,8 +242,8 @@ fn the_threshold_refuses_what_fits() {
 
 #[test]
 fn the_coverage_of_beta_4_begins_a_row_lower_than_printed() {
-    // The example of Definition 3 prints <0,7>, <4,7>. However, a task two rows high overlaps beta
-    // 4 from row 6 onward.
+    // The example for Definition 3 prints <0,7>, <4,7>, but a task two rows high overlaps beta 4
+    // from row 6 onward.
     let free = state(&example_1());
     let covered = |x: u16, y: u16| !free.is_free(&Cuboid::new([x, y, 0], TASK));
     assert!((0..5).all(|x| covered(x, 6)));
@@ -265,7 +265,7 @@ fn figure_7_counts_5_75_nodes_a_submesh() {
 #[test]
 fn figure_2_is_the_row_that_table_1_has_wrong() {
     // The allocation in Figure 2 touches four busy nodes and two border nodes. In the mesh of
-    // Figure 1, <5,3> is the only candidate base at which the task does so.
+    // Figure 1, this is true only of the candidate base <5,3>.
     let free = state(&example_1());
     let six = |base: &Coordinates| {
         let rows = mfa_candidates(&free, &example_1(), TASK, true);
@@ -277,7 +277,7 @@ fn figure_2_is_the_row_that_table_1_has_wrong() {
     assert_eq!(bases, [[5, 3, 0]]);
 }
 
-/// Shows that, on a mesh, the paper's candidates do not always contain the best placement.
+/// On a mesh, the best placement is not always among the paper's candidates.
 #[test]
 fn all_corners_can_be_better_than_the_origin() {
     let grid = Grid::mesh(&[7, 7]).unwrap();
@@ -285,7 +285,7 @@ fn all_corners_can_be_better_than_the_origin() {
         let mut machine = busy_machine(grid, strategy, [Cuboid::node([1, 1, 0])]);
         machine.allocate(JobId(1), &Request::shape([3, 3, 1])).unwrap().parts()[0].base
     };
-    // Next to the busy node, the best placement touches it and one border.
+    // Among the bases adjacent to the busy node, the best touches it and one border.
     assert_eq!(place("mfa"), [2, 0, 0]);
     assert_eq!(place("mfa:corners=all"), [4, 0, 0]);
 }

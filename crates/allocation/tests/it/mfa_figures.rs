@@ -1,7 +1,7 @@
 //! Tests of Figures 8 and 9 in the MFA paper, which show the optimality index of each strategy's
-//! choice for the tasks (3,2), (3,3) and (4,2) in its two examples. The figures are bar charts
-//! without printed values, so the rows here are our own. Each contains the base, the granted sides
-//! and the index, or `-` for a refusal.
+//! choice for the tasks (3,2), (3,3) and (4,2) in the paper's two examples. The figures are bar
+//! charts without printed values, so the values here are our own. Each entry gives the base, the
+//! granted sides and the index, or `-` if the task is refused.
 
 use pavior_allocation::explain::{Choice, State, answer};
 use pavior_allocation::{Refusal, Registry, Selection};
@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request, Sides, volume};
 
 const TASKS: [Sides; 3] = [[3, 2, 1], [3, 3, 1], [4, 2, 1]];
 
-/// Returns the two examples. They differ only in the first submesh.
+/// Returns the two examples, which differ only in the first submesh.
 fn examples() -> [State; 2] {
     let boxes = |first: Cuboid| {
         let rest = [([5, 5, 0], [2, 2, 1]), ([0, 5, 0], [2, 2, 1]), ([2, 7, 0], [3, 1, 1])];
@@ -46,7 +46,7 @@ fn row(strategy: &str) -> Vec<String> {
     cases().map(|(state, task)| word(choice(&state, strategy, task))).collect()
 }
 
-/// One row per strategy, with columns for (3,2), (3,3) and (4,2) in example 1, then in example 2.
+/// One row per strategy. The columns are (3,2), (3,3) and (4,2) in example 1, then in example 2.
 const FIGURES: &str = "
     ff        0,0:3x2=7  5,0:3x3=7  0,0:4x2=9  4,0:3x2=5  4,0:3x3=6  4,0:4x2=8
     tff       0,0:3x2=7  5,0:3x3=7  0,0:4x2=9  4,0:3x2=5  4,0:3x3=6  4,0:4x2=8
@@ -84,7 +84,7 @@ fn figures_8_and_9() {
     }
 }
 
-/// Returns, for each case, the considered strategies whose index is higher than MFA's.
+/// Returns, for each case, the strategies with a `considered` choice whose index beats MFA's.
 fn better_than_mfa(considered: fn(&Choice, Sides) -> bool) -> Vec<Vec<&'static str>> {
     let of_case = |(state, task): (State, Sides)| {
         let own = choice(&state, "mfa", task).unwrap().index();
@@ -99,7 +99,7 @@ fn better_than_mfa(considered: fn(&Choice, Sides) -> bool) -> Vec<Vec<&'static s
     cases().map(of_case).collect()
 }
 
-/// Checks the paper's statement that MFA's choice has the highest index of all strategies.
+/// Among boxes of the task's size, MFA's choice has the highest index, as the paper states.
 #[test]
 fn mfa_has_the_highest_index_of_the_boxes_of_the_tasks_size() {
     let own_size = |choice: &Choice, task| u64::from(choice.placement.nodes()) == volume(task);
@@ -107,8 +107,8 @@ fn mfa_has_the_highest_index_of_the_boxes_of_the_tasks_size() {
     assert_eq!(better_than_mfa(own_size), none);
 }
 
-/// Shows that the literal statement is false in example 2. The buddy system rounds every task up to
-/// 4x4, and the longer perimeter in the corner <4,0> touches more. (In example 1, it has no free
+/// Taken literally, the statement is false in example 2. The buddy system rounds every task up to
+/// 4x4, whose longer perimeter in the corner <4,0> touches more. (In example 1, it has no free
 /// block.)
 #[test]
 fn a_larger_box_has_a_higher_index() {
@@ -118,8 +118,7 @@ fn a_larger_box_has_a_higher_index() {
     assert_eq!(better_than_mfa(|_, _| true), expected);
 }
 
-/// Shows that the figures cannot come from the algorithm as printed, because it refuses three of
-/// the six tasks.
+/// The figures cannot come from the algorithm as printed, which refuses three of the six tasks.
 #[test]
 fn the_printed_algorithm_refuses_half_of_the_figures() {
     let refused = cases().filter(|(state, task)| choice(state, "mfa:printed", *task).is_err());

@@ -1,5 +1,5 @@
-//! Tests of properties of strategies that grant by count that the conformance suite cannot check:
-//! some strategies follow the same rule, and some minimize a quantity.
+//! Tests of properties of strategies that grant by count which the conformance suite cannot check:
+//! that some follow the same rule, and that others minimize a quantity.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::{Placement, Selection, Strategy, conformance, oracle};
@@ -12,8 +12,8 @@ fn selection(name: &str) -> Selection {
     name.parse().unwrap()
 }
 
-/// Calls a function with many occupancies of a grid, and with strategies in the same state. Each
-/// strategy has been notified of the busy nodes one by one.
+/// Calls a function with many occupancies of a grid and with strategies in the same state, each of
+/// which has been told about the busy nodes one at a time.
 fn in_random_states(
     grid: &Grid,
     names: &[&str],
@@ -92,8 +92,8 @@ fn anca_and_mc_take_a_free_box_of_the_shape_where_there_is_one() {
                 assert_eq!(find(0).unwrap().parts(), expected, "{shape:?}");
             }
             if oracle::first(free, &turned[..1], Scan::default()).is_some() {
-                // The rows of the placement are cut at the wrap. Together, they are one box of the
-                // requested shape.
+                // The placement's rows are split where they wrap around. Together, they form a
+                // single box of the requested shape.
                 let parts = find(1).unwrap();
                 let bounds = |axis: usize| {
                     let taken = |at: &u16| {

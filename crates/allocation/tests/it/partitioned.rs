@@ -1,4 +1,4 @@
-//! Tests of partition hardware on grids that the conformance suite does not include.
+//! Tests of partition hardware on grids not covered by the conformance suite.
 
 use pavior_allocation::{Placement, Selection, conformance};
 use pavior_kernel::Stream;
@@ -45,7 +45,7 @@ fn lines_of_units_keep_their_claims_however_they_are_wired() {
     }
 }
 
-/// Tests `mfp` on meshes, where no cable is ever missing and every free box can be granted.
+/// On a mesh, every free box has its cables, so `mfp` must leave the largest possible free box.
 #[test]
 fn mfp_leaves_the_largest_free_box_that_can_be_left() {
     for name in ["mesh:6x5", "mesh:4x3x3"] {

@@ -6,8 +6,8 @@ use pavior_allocation::{
 use pavior_kernel::{Family, Stream};
 use pavior_mesh::{NodeId, Occupancy};
 
-/// Compares a pool with a machine on which all other nodes have failed, for every strategy and in
-/// random states.
+/// A pool must behave like a machine on which all other nodes have failed, for every strategy and
+/// in random states.
 #[test]
 fn a_pool_is_a_machine_whose_other_nodes_have_failed() {
     let mut granted = 0;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use pavior_allocation::{Registry, Selection};
 
-/// Returns the name of the strategy that a module defines. The two may differ, because a module's
-/// name cannot begin with a digit or be a keyword.
+/// Returns the name of the strategy that a module defines. It may differ from the module's name,
+/// which cannot begin with a digit or be a keyword.
 fn strategy_of(module: &str) -> String {
     match module {
         "two_db" => "2db".into(),
@@ -15,7 +15,7 @@ fn strategy_of(module: &str) -> String {
     }
 }
 
-/// Lists the files in and below a folder.
+/// Lists all files in a folder and its subfolders.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()

@@ -23,8 +23,8 @@ fn nodes(grid: &Grid, placement: &Placement) -> Vec<NodeId> {
     nodes
 }
 
-/// Scores the set of `count` nodes nearest to each center, and returns the first set with the
-/// lowest score. If two nodes are equally near, the lower one is taken.
+/// Scores, for each center, the set of the `count` nodes nearest to it, and returns the first set
+/// with the lowest score. Of equally near nodes, the lower one is chosen.
 fn cheapest(
     free: &Occupancy,
     centres: &[Coordinates],
@@ -47,8 +47,8 @@ fn cheapest(
     best.unwrap().1
 }
 
-/// Returns the number of a node's shell: its largest coordinate distance from the box around
-/// `centre`. The box may extend beyond the border.
+/// Returns the number of the shell that contains a node: its largest coordinate distance from the
+/// box around `centre`, which may extend past the border.
 fn shell(grid: &Grid, shape: Sides, centre: Coordinates, point: Coordinates) -> u32 {
     let apart = |axis: usize| {
         let (n, side) = (i32::from(grid.side(axis)), i32::from(shape[axis].min(grid.side(axis))));

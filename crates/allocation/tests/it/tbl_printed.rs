@@ -1,6 +1,6 @@
-//! The TBL paper's subtraction table (Figure 2) and Detect procedure (Figure 3) as printed, with
-//! their errors. They miss placements or find overlapping ones, so they are only in this test, and
-//! are not an option of `tbl`.
+//! The TBL paper's subtraction table (Figure 2) and Detect procedure (Figure 3) as printed,
+//! including their errors. Because they miss placements or return overlapping ones, they exist only
+//! in this test and are not an option of `tbl`.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::oracle;
@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
 /// A closed interval of coordinates.
 type Interval = (i32, i32);
 
-/// A rectangle in a plane of constant x: y1..y2 by z1..z2.
+/// A rectangle in a plane of constant x, spanning y1..y2 by z1..z2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Piece {
     y: Interval,
@@ -30,8 +30,8 @@ fn piece(y1: i32, z1: i32, y2: i32, z2: i32) -> Piece {
     Piece { y: (y1, y2), z: (z1, z2) }
 }
 
-/// Returns true if a plane and a region meet the condition for a case in Figure 2. `inside` is true
-/// if the x of the plane is in the region (u1 <= x <= u2).
+/// Returns true if a plane and a region satisfy the condition of a case in Figure 2. `inside` is
+/// true if the x of the plane is in the region (u1 <= x <= u2).
 fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
     let ((v1, v2), (w1, w2)) = (region.y, region.z);
@@ -75,7 +75,7 @@ fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     inside && holds
 }
 
-/// Returns the planes that a case in Figure 2 leaves, as printed.
+/// Returns the pieces of a plane that a case in Figure 2 leaves, as printed.
 fn leaves(case: u8, plane: Piece, region: Piece) -> Vec<Piece> {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
     let ((v1, v2), (w1, w2)) = (region.y, region.z);
@@ -108,13 +108,13 @@ fn leaves(case: u8, plane: Piece, region: Piece) -> Vec<Piece> {
     }
 }
 
-/// Returns the cases that match the relative position of a plane and a region.
+/// Returns the cases whose conditions a plane and a region satisfy.
 fn matching(inside: bool, plane: Piece, region: Piece) -> Vec<u8> {
     (1..=29).filter(|&case| matches(case, inside, plane, region)).collect()
 }
 
-/// Applies the repaired table: case 27 applies only if the plane does not overhang (case 28 is
-/// printed for that), and the two missing positions are added.
+/// Applies the repaired table, in which case 27 applies only if the plane does not overhang (case
+/// 28 is printed for that), and the two missing positions are added.
 fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     let cases = matching(inside, plane, region);
     match cases.iter().find(|&&case| case != 27 || !cases.contains(&28)) {
@@ -146,7 +146,7 @@ fn positions() -> impl Iterator<Item = (Piece, Piece)> {
     pieces().flat_map(move |plane| pieces().map(move |region| (plane, region)))
 }
 
-/// Returns true for the two relative positions missing from Figure 2.
+/// Returns true if the relative position is one of the two missing from Figure 2.
 fn lacking(plane: Piece, region: Piece) -> bool {
     let over_both = plane.y.0 < region.y.0 && plane.y.1 > region.y.1;
     let strictly_inside = plane.z.0 > region.z.0 && plane.z.1 < region.z.1;
@@ -212,7 +212,7 @@ fn other_double_matches_agree_and_two_cases_leave_overlapping_pieces() {
     }
 }
 
-/// The Detect procedure, with each printed error either present or repaired.
+/// The Detect procedure, with each of its printed errors either kept or repaired.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "one flag per error, either printed or repaired")]
 struct Detect {
@@ -220,12 +220,12 @@ struct Detect {
     early: bool,
     /// True if the busy list is sorted by descending z2, which the paper never requires.
     sorted: bool,
-    /// True if a plane is rejected only when it is completely inside an automatic prohibited
-    /// region, and is never clipped at the border of one.
+    /// True if a plane is rejected only when it lies completely inside an automatic prohibited
+    /// region, and is never clipped to the border of such a region.
     unclipped: bool,
     /// True if planes left after the last region are not recorded.
     forgets: bool,
-    /// True if case 27 abandons the plane with all its other pieces.
+    /// True if case 27 abandons the plane along with all of its other pieces.
     abandons: bool,
     /// True if the printed table is used: the first matching case applies, and if no case matches,
     /// the plane is left unchanged. Otherwise, the repaired table is used.
@@ -241,7 +241,7 @@ const REPAIRED: Detect = Detect {
     table: false,
 };
 
-/// A box given by its corners, as in the paper.
+/// A box, given by its lowest and highest corners, as in the paper.
 #[derive(Clone, Copy)]
 struct Corners {
     low: [i32; 3],
@@ -255,7 +255,7 @@ impl Corners {
         Corners { low, high }
     }
 
-    /// Returns the prohibited region: the bases at which a job would overlap this box.
+    /// Returns the box's prohibited region: the bases at which a job would overlap the box.
     fn region(&self, job: [i32; 3]) -> Corners {
         let low = std::array::from_fn(|axis| (self.low[axis] - job[axis] + 1).max(0));
         Corners { low, high: self.high }
@@ -348,12 +348,12 @@ impl Detect {
     }
 }
 
-/// The errors that a variant of Detect makes over a set of states.
+/// Counts of the errors that a variant of Detect makes over a set of states.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Faults {
-    /// The number of times that Detect finds nothing although a base is free.
+    /// The number of times that Detect finds no base although one is free.
     missed: u32,
-    /// The number of times that Detect offers a base at which the job would overlap a busy box.
+    /// The number of offered bases at which the job would overlap a busy box.
     overlapping: u32,
     /// The number of offered bases at which the job would extend beyond the machine.
     outside: u32,
@@ -405,7 +405,7 @@ impl Faults {
     }
 }
 
-/// Counts the errors for every job in every state of at most two busy boxes, in either grant order.
+/// Counts errors for every job in every state with at most two busy boxes, in both grant orders.
 fn faults(detect: Detect, grid: &Grid) -> Faults {
     let boxes = every_box(grid);
     let mut faults = Faults::default();

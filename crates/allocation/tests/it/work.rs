@@ -1,4 +1,4 @@
-//! Tests that every strategy counts its work. Some of the counts are known.
+//! Tests that every strategy counts its work, and that some counts match known values.
 
 use pavior_allocation::{Machine, Registry, Selection, Work, tbl_most_pieces};
 use pavior_kernel::Stream;
@@ -33,7 +33,7 @@ fn every_strategy_counts_every_answer_that_it_searches_for() {
                 if answer.is_ok() {
                     assert!(asked.boxes + asked.words > 0, "{selection} on {name}: {asked:?}");
                 }
-                // The answer is cached, and a query on a copy is not counted for the original.
+                // The answer is cached. A query on a copy does not count toward the original.
                 let before = machine.work();
                 let _ = machine.probe(&request);
                 assert_eq!(machine.work().boxes, before.boxes, "{selection}");
@@ -61,8 +61,8 @@ fn the_plain_search_tests_bases_up_to_the_first() {
 #[test]
 fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
     let busy = [Cuboid::new([0, 0, 0], [9, 3, 1])];
-    // No box covers the plane, but one covers row 0, so the search jumps to the row where that box
-    // ends. No box covers that row or its first base.
+    // No box covers the plane, but one covers row 0, so the search jumps to the row just past that
+    // box. No box covers that row or its first base.
     let found = asked(&mut machine("ff", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 4, words: 0, upkeep: 0 });
     // The search reads eight rows and the row of zeros after them.
@@ -72,7 +72,7 @@ fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
     // and along y. One more word is read to find the first base from above.
     let found = asked(&mut machine("ff:scan=x-y", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 3 * 2 + 1, upkeep: 0 });
-    // On machines of at most 8x8x8, a search for any shape reads eight words.
+    // On machines of up to 8x8x8 nodes, a search for any shape reads eight words.
     let found = asked(&mut machine("tff", "mesh:8x8x4", &[]), [2, 3, 1]);
     assert_eq!(found, Work { boxes: 0, words: 8, upkeep: 0 });
 }
@@ -86,7 +86,7 @@ fn the_engine_remembers_a_refusal() {
     machine.allocate(JobId(1), &Request::shape([1, 1, 1])).unwrap();
     assert_eq!(asked(&mut machine, [4, 8, 1]), Work::default());
     assert_eq!(asked(&mut machine, [8, 5, 1]), Work::default());
-    // The request would not fit on the released nodes.
+    // The request cannot fit on the nodes just released, so it is still refused.
     machine.release(JobId(BUSY + 1)).unwrap();
     assert!(machine.probe(&Request::shape([8, 4, 1])).is_err());
     machine.release(JobId(BUSY)).unwrap();
@@ -96,8 +96,8 @@ fn the_engine_remembers_a_refusal() {
 #[test]
 fn busy_lists_cost_what_their_boxes_cost() {
     let rows: Vec<Cuboid> = (0..4).map(|y| Cuboid::new([0, 2 * y, 0], [8, 1, 1])).collect();
-    // No base is left next to any of the four rows. Each line is compared with the rows until they
-    // cover it completely, which they would not do for 1x1.
+    // There is no base next to any of the four rows. Each line is compared with rows until they
+    // cover it completely, which they would not do for a 1x1 shape.
     let found = asked(&mut machine("rbs:plain", "mesh:8x8", &rows), [1, 2, 1]);
     assert!((4..=5 * 4).contains(&found.boxes), "{found:?}");
     // Adding or removing a box costs one unit, because an index stores the box's position.
@@ -107,8 +107,8 @@ fn busy_lists_cost_what_their_boxes_cost() {
     assert_eq!(held.work().upkeep, 5);
 }
 
-/// Shows that the TBL paper's limit of four pieces per plane does not hold for boxes in general
-/// position on one plane.
+/// The TBL paper's limit of four pieces per plane does not hold for boxes in general position on a
+/// plane.
 #[test]
 fn a_plane_falls_into_more_than_four_pieces() {
     let diagonal = |m: u16| -> Vec<Cuboid> {

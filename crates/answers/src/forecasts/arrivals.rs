@@ -9,12 +9,12 @@ use pavior_workload::TimeUnit;
 use super::{HORIZON, Kind};
 
 const DAY: u64 = 24 * 3600 * TimeUnit::SECOND.ticks;
-/// The number of days of arrivals to keep: a full week, to include every weekday.
+/// The number of days of arrivals to keep: a full week, so that every weekday is included.
 const DAYS: u64 = 7;
 /// The maximum number of arrivals to keep.
 const ARRIVALS: usize = 20_000;
 
-/// Arrivals in the last seven days, at most 20,000.
+/// The arrivals in the last seven days, up to 20,000 of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals {
     recent: VecDeque<Arrival>,
@@ -29,7 +29,7 @@ pub(crate) struct Arrival {
 }
 
 impl Arrivals {
-    /// Records an arrival. Arrivals must be recorded in chronological order.
+    /// Records an arrival. Must be called in order of arrival.
     pub(crate) fn add(&mut self, arrival: Arrival) {
         let old = |first: &Arrival| arrival.at.since(first.at).0 > DAYS * DAY;
         while self.recent.len() >= ARRIVALS || self.recent.front().is_some_and(old) {
@@ -38,8 +38,8 @@ impl Arrivals {
         self.recent.push_back(arrival);
     }
 
-    /// Returns arrivals after `now` that repeat those of one to seven days ago at the same time of
-    /// day. Returns none if less than a day of arrivals is known.
+    /// Returns arrivals after `now` that repeat those from one to seven days ago, at the same time
+    /// of day. Returns none if the known arrivals span less than a day.
     pub(crate) fn later<'a>(
         &'a self,
         now: Time,

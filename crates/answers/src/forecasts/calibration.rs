@@ -13,16 +13,16 @@ use super::Kind;
 const LATEST: usize = 800;
 /// The maximum number of open promises to track.
 const OPEN: usize = 100_000;
-/// The minimum number of promises in a size class. With fewer, promises to jobs of all sizes are
-/// used; if these are also too few, a fixed margin applies.
+/// The minimum number of promises in a size class. If there are fewer, promises to jobs of all
+/// sizes are used; if these are also too few, a fixed margin applies.
 const ENOUGH: usize = 30;
 /// The fraction of waits that may fall outside the interval on each side. It is slightly below 5%,
 /// because misses become known late and in bursts.
 const OUTSIDE: f64 = 0.04;
 /// The step size with which each hit or miss adjusts the target level (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
-/// The margin, in the units of [`scaled`], until the outcomes of enough promises are known. It
-/// turns a wait of one hour into an interval from 0 to 12 hours.
+/// The margin, in the units of [`scaled`], that applies until enough promises have known outcomes.
+/// It turns a wait of one hour into an interval from 0 to 12 hours.
 const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
 const HIGH: usize = 2;
@@ -30,13 +30,13 @@ const HIGH: usize = 2;
 /// The 5%, 50% and 95% quantiles of a wait, in the units of [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
-/// Scales a wait to its cube root, treating any wait below one minute as one minute. Forecast
-/// errors grow with the wait, but more slowly.
+/// Returns the cube root of a wait after adding one minute. Forecast errors grow with the wait, but
+/// more slowly.
 fn scaled(wait: Time) -> f64 {
     (TimeUnit::SECOND.units(wait) + 60.0).cbrt()
 }
 
-/// Returns the wait that [`scaled`] maps to this value.
+/// Returns the wait whose scaled value, according to [`scaled`], is `scaled`.
 fn wait_of(scaled: f64) -> Time {
     TimeUnit::SECOND.time((scaled.max(0.0).powi(3) - 60.0).clamp(0.0, 1e11))
 }
@@ -44,9 +44,9 @@ fn wait_of(scaled: f64) -> Time {
 /// Calibration by online conformal quantile regression (Romano, Patterson & Candes 2019).
 ///
 /// The quantiles over the futures are shifted according to the errors of earlier promises. Each of
-/// the three quantiles has its own shift, computed from the latest 800 promises to jobs of similar
-/// size. The target level adapts to the misses (adaptive conformal inference, Gibbs & Candes 2021).
-/// If a job waits longer than promised, it counts as a miss from that moment, not only once it
+/// the three quantiles has its own shift, computed from the last 800 promises to jobs of similar
+/// size. The target level adapts to misses (adaptive conformal inference, Gibbs & Candes 2021). If
+/// a job waits longer than promised, that counts as a miss immediately, not only once the job
 /// starts. Otherwise, the correction would lag whenever the queue grows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calibration {
@@ -85,7 +85,7 @@ pub struct Record {
     pub broken: u64,
 }
 
-/// A job's forecast, which consists of the quantiles over the futures and the promised waits.
+/// A job's forecast: the quantiles over the futures, and the promised waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
     pub(crate) raw: Quantiles,
@@ -127,14 +127,14 @@ impl Residuals {
         self.levels[1] = (self.levels[1] - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
     }
 
-    /// Returns each quantile's shift if enough errors are known. `late` contains the errors so far
-    /// for jobs that have already waited longer than promised.
+    /// Returns each quantile's shift, or `None` if too few errors are known. `late` contains the
+    /// errors so far of jobs that have already waited longer than promised.
     fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
         let count = self.latest.len() + late.len();
         if count < ENOUGH {
             return None;
         }
-        // Compute ranks with one extra value, which accounts for the next wait.
+        // Compute ranks as if there were one more value, which accounts for the next wait.
         let more = (count + 1) as f64 / count as f64;
         let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
         let high = (self.levels[1] * more).min(1.0);
@@ -157,9 +157,9 @@ impl Calibration {
         self.all.latest.len() >= ENOUGH
     }
 
-    /// Returns the 5%, 50% and 95% quantiles of a wait from now, computed from the waits in several
-    /// futures, and the same quantiles without shifts. Takes O(n log n) time for the n latest
-    /// promises, at most 800.
+    /// Returns the 5%, 50% and 95% quantiles of the remaining wait, computed from the waits in
+    /// several futures, along with the unshifted quantiles. Takes O(n log n) time for the n most
+    /// recent promises, of which there are at most 800.
     pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> Said {
         let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
         let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
@@ -190,7 +190,7 @@ impl Calibration {
         self.record.made += 1;
     }
 
-    /// Advances the time to `now`. Promises whose intervals have passed become broken.
+    /// Advances the time to `now`, breaking the promises whose intervals have passed.
     pub(crate) fn advance(&mut self, now: Time) {
         while let Some(&(deadline, job)) = self.deadlines.first().filter(|first| first.0 < now) {
             self.deadlines.remove(&(deadline, job));
@@ -279,8 +279,8 @@ mod tests {
         }
     }
 
-    /// About nine in ten promises must be kept even if every simulated future is wrong: in the
-    /// futures, every job waits one hour, but the actual wait is one to three hours.
+    /// About nine in ten promises must be kept even if every simulated future is wrong. In the
+    /// futures, each job waits for one hour; in reality, it waits for one to three hours.
     #[test]
     fn what_is_promised_comes_to_hold() {
         let kind = Kind { user: None, nodes: 4, estimate: None };

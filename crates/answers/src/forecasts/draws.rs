@@ -10,9 +10,9 @@ const ALIKE: f64 = 2.0 / 3.0;
 
 /// The random number stream for one future, and the earlier run that each user's jobs resemble.
 ///
-/// A user's consecutive jobs have similar run times: for example, if the first one fails
-/// immediately, so do the others. If every run time were drawn independently, the differences would
-/// average out, and all futures would look the same.
+/// Consecutive jobs of a user have similar run times: if the first one fails immediately, for
+/// example, so do the others. If each run time were drawn independently, the differences would
+/// average out and all futures would look alike.
 pub(crate) struct Draws {
     pub(crate) stream: Stream,
     ranks: FxHashMap<u64, f64>,
@@ -44,8 +44,8 @@ mod tests {
     const MINUTE: Time = Time(60 * TimeUnit::SECOND.ticks);
     const HOUR: Time = Time(60 * MINUTE.0);
 
-    /// Checks that a user's jobs behave alike within a future. Half of the past jobs failed
-    /// immediately. In some futures, most of the next twenty jobs fail; in others, only a few do.
+    /// A user's jobs must behave alike within a future. Half of the past jobs failed immediately.
+    /// In some futures, most of the next twenty jobs fail; in others, only a few do.
     #[test]
     fn jobs_of_a_user_run_alike_in_a_future() {
         let kind = Kind { user: Some(1), nodes: 4, estimate: Some(HOUR) };

@@ -46,18 +46,18 @@ pub struct Forecast {
     pub low: Time,
     /// The median: half of the jobs start earlier.
     pub median: Time,
-    /// The 95% quantile: about 5 of 100 jobs start later. If this time is [`HORIZON`] from now, the
-    /// job starts then or later. If the job starts neither in any future nor in the plan, all four
+    /// The 95% quantile: about 5 of 100 jobs start later. If this is [`HORIZON`] from now, the job
+    /// may start even later. If the job starts in no future and not in the plan either, all four
     /// times have this value.
     pub high: Time,
-    /// The start if each job runs as long as its estimate and no more jobs arrive.
+    /// The start time if every job runs for its estimate and no more jobs arrive.
     pub plan: Time,
 }
 
 /// The reason that a forecast failed.
 #[derive(Clone, Debug, Error)]
 pub enum ForecastError {
-    /// The scheduler or the strategy failed in a future.
+    /// The scheduler or the strategy failed while a future was simulated.
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
     /// The scheduler cannot be created.
@@ -115,7 +115,7 @@ impl Forecaster {
         self.stop = flag;
     }
 
-    /// Changes the scheduler assumed in later forecasts, but keeps everything learned so far.
+    /// Changes the scheduler assumed by later forecasts, keeping everything learned so far.
     pub fn order_by(&mut self, scheduler: Selection) {
         self.scheduler = scheduler;
     }
@@ -142,7 +142,7 @@ impl Forecaster {
         self.kinds.insert(job.id, kind);
     }
 
-    /// Records a running job that has not been reported before.
+    /// Records a job that is already running and has not been reported before.
     pub fn found(&mut self, job: JobId, kind: Kind) {
         self.kinds.insert(job, kind);
     }
@@ -178,10 +178,10 @@ impl Forecaster {
         Experience { runs, promises: self.record(), calibrated: self.is_calibrated() }
     }
 
-    /// Predicts when the given jobs in the queue will start. Jobs that the scheduler would start
-    /// now are started in `state`, and their predicted start is `now`.
+    /// Predicts when the given jobs in the queue will start. Any jobs that the scheduler would
+    /// start now are first started in `state`; their predicted start is `now`.
     ///
-    /// Costs as much as [`Forecaster::forecast_waiting`] for the remaining jobs.
+    /// Costs as much as [`Forecaster::forecast_waiting`] for the jobs that do not start now.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -204,8 +204,8 @@ impl Forecaster {
 
     /// Works like [`Forecaster::forecast`], and also explains why a job has no predicted start.
     ///
-    /// Cost: a forecast and, for each job without a predicted start, one search by the strategy and
-    /// one pass over all positions of the job's box.
+    /// Cost: a forecast, plus, for each job without a predicted start, one search by the strategy
+    /// and one pass over all positions of the job's box.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -235,8 +235,8 @@ impl Forecaster {
     }
 
     /// Predicts when waiting jobs will start. The scheduler must already have determined that no
-    /// job can start now. A job's first forecast with a time is a promise, and its error is used to
-    /// correct later forecasts.
+    /// job can start now. The first forecast for a job that includes a time is a promise; its error
+    /// is used to correct later forecasts.
     ///
     /// Cost: one run per future. Each run ends when the last of the given jobs has started.
     ///
@@ -251,8 +251,8 @@ impl Forecaster {
         Ok(self.forecast_beside(state, now, jobs, &[Plan::Said])?.0)
     }
 
-    /// Works like [`Forecaster::forecast`], but also returns the start times under each of several
-    /// plans. The forecasts use the first plan.
+    /// Works like [`Forecaster::forecast`], but also returns the start times under each of the
+    /// given plans. The forecasts are based on the first plan.
     pub(crate) fn forecast_beside(
         &mut self,
         state: &Dispatcher,
@@ -323,7 +323,7 @@ impl Forecaster {
     }
 
     /// Returns a job's forecast, given its start in each future. Returns `None` if the job starts
-    /// neither in any future nor in the plan, since there is then no time to correct.
+    /// in no future and not in the plan either, because there is then no time to correct.
     fn said(
         &self,
         now: Time,
@@ -336,8 +336,8 @@ impl Forecaster {
         starts.then(|| self.calibration.waits(now, kind, &waits))
     }
 
-    /// Creates a future with no later arrivals. A job without an estimate or past runs is assumed
-    /// to run for an hour.
+    /// Creates a future with no later arrivals. If a job has neither an estimate nor similar past
+    /// runs, it is assumed to run for an hour.
     fn planned(&self, state: &Dispatcher, now: Time, plan: Plan) -> Result<Way, ForecastError> {
         let runs = all(state).map(|(job, start)| {
             let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
@@ -360,7 +360,7 @@ impl Forecaster {
     fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Way>, ForecastError> {
         let first = self.asked;
         self.asked += self.effort.futures.max(1) as u64;
-        // Sort by number, because sorting by end time would reveal the run times of jobs without an
+        // Sort by job number; sorting by end time would reveal the run times of jobs without an
         // estimate.
         let mut jobs: Vec<_> = all(state).collect();
         jobs.sort_unstable_by_key(|(job, _)| job.id);
@@ -402,8 +402,8 @@ impl Forecaster {
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Copies the state with the users' estimates, so that no run time is revealed. If a job has no
-    /// estimate, its run time in this future is used instead.
+    /// Copies the state with the users' estimates, so that the run times stay hidden. If a job has
+    /// no estimate, its run time in this future is used as its estimate.
     fn fork(
         &self,
         state: &Dispatcher,
@@ -440,10 +440,10 @@ const HOUR: Time = Time(3600 * pavior_workload::TimeUnit::SECOND.ticks);
 /// The properties assumed for a job that has not been reported.
 const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 
-/// The source of run times in a future without random draws.
+/// The source of the run times in a future that has no random draws.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// The estimate or, without one, the usual run time of similar jobs.
+    /// The estimate or, if there is none, the usual run time of similar jobs.
     Said,
     /// The corrected estimate ([`Past::corrected`]).
     Corrected,
@@ -464,8 +464,8 @@ fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
     running.chain(state.queue().iter().map(|job| (job, None)))
 }
 
-/// Runs tasks on several threads, and returns their results in task order. When a thread finishes a
-/// task, it takes the next one.
+/// Runs tasks on several threads and returns their results in task order. Each thread takes the
+/// next task as soon as it finishes one.
 fn in_parallel<T: Send, R: Send>(
     tasks: Vec<T>,
     threads: usize,

@@ -13,13 +13,13 @@ use super::arrivals::Arrival;
 
 /// The maximum number of arrivals in a future.
 const ARRIVALS: usize = 3_000;
-/// The job number of the first later arrival, unless an existing job has a greater number.
+/// The number of the first job that arrives later, unless existing jobs have greater numbers.
 const FIRST: u64 = 1 << 62;
 
-/// Runs the machine forward from a given state. Returns the start times of the `targets`, in order.
-/// If a job does not start within [`HORIZON`], its time is [`HORIZON`] from now. `runs` contains
-/// the run time of each running or waiting job, and `later` contains the later arrivals with their
-/// run times.
+/// Runs the machine forward from a given state and returns the start times of the `targets`, in
+/// order. If a job does not start within [`HORIZON`], its start time is [`HORIZON`] from now.
+/// `runs` contains the run time of every running or waiting job, and `later` contains the later
+/// arrivals with their run times.
 pub(crate) fn starts(
     (dispatcher, now): (Dispatcher, Time),
     runs: &FxHashMap<JobId, Time>,
@@ -54,7 +54,7 @@ pub(crate) fn starts(
     Ok(starts)
 }
 
-/// Creates a job that arrives later. If its user gives no estimate, its run time serves as the
+/// Creates a job for a later arrival. If the arrival has no estimate, its run time serves as the
 /// estimate, as in a log replay.
 fn arriving(arrival: &Arrival, number: u64, run: Time) -> Job {
     Job {

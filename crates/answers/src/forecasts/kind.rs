@@ -2,7 +2,7 @@
 
 use pavior_kernel::Time;
 
-/// The properties of a job that are known before it runs, used to find similar past jobs.
+/// A job's properties that are known before it runs, used to find similar past jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
     /// The number of the user who submitted the job, if known.

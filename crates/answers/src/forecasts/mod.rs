@@ -1,4 +1,4 @@
-//! Start-time forecasts, given as intervals that are expected to be correct nine times out of ten.
+//! Forecasts of start times, as intervals that should be correct nine times out of ten.
 //!
 //! A [`Forecaster`] learns from the events on a machine. To answer a question, it simulates the
 //! machine's own strategy and scheduler several times ([`Effort`]). Run times are drawn from the

@@ -1,4 +1,4 @@
-//! Finds the reason that a job has no start time.
+//! Determines why a job has no start time.
 
 use pavior_allocation::{Fork, Machine};
 use pavior_mesh::Request;
@@ -7,17 +7,17 @@ use super::Obstacle;
 use crate::{Demand, Snapshot, Weights, blockers};
 
 /// Explains why a request does not start: either it would not fit even if all jobs were gone, or it
-/// does not start before the forecast ends. `empty` caches a copy of the machine without jobs for
-/// later requests.
+/// starts only after the forecast ends. `empty` caches a copy of the machine without jobs for later
+/// requests.
 ///
-/// Cost: one search by the strategy and, if it finds no placement, O(N) per orientation of each
-/// box, for N nodes.
+/// Cost: one search by the strategy and, if it finds no placement, O(N) time per orientation of
+/// each box for N nodes.
 pub(super) fn obstacle(machine: &Machine, empty: &mut Option<Fork>, request: &Request) -> Obstacle {
     let empty = empty.get_or_insert_with(|| machine.fork_empty());
     if empty.find(request).is_ok() {
         return Obstacle::Horizon;
     }
-    // The nodes in a pool are not known here.
+    // This function does not know which nodes are in a pool.
     let boxes = match request.pool {
         None => Demand::refused(machine, request).boxes,
         Some(_) => Vec::new(),

@@ -10,21 +10,21 @@ use super::Kind;
 
 /// The maximum number of runs to keep.
 const RUNS: usize = 20_000;
-/// The number of runs used in each class: only the latest, which are the most informative.
+/// The number of runs used per class: only the latest ones, which are the most informative.
 const LATEST: usize = 30;
 /// The number of runs used in the class that contains all jobs.
 const LATEST_OF_ALL: usize = 500;
-/// The weight of the next wider class, expressed as a number of runs in the narrower class.
+/// The weight of the next wider class, as an equivalent number of runs in the narrower class.
 const PRIOR: f64 = 2.0;
 const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 
 /// The last 20,000 run times, grouped into classes. Times are in ticks of [`TimeUnit::SECOND`].
 ///
-/// A run time is drawn from a class of similar jobs. From the narrowest to the widest, the classes
-/// are: same user, nodes and estimate; same user and estimate; same user; similar nodes and
-/// estimate; all jobs. A class with n runs is used with probability n / (n + 2); otherwise, the
-/// next wider class is used. Runs from the first two classes are used unchanged, those from the
-/// third are truncated at the estimate, and all others are used as fractions of their estimates.
+/// A run time is drawn from a class of similar jobs. From narrowest to widest, the classes are:
+/// same user, nodes and estimate; same user and estimate; same user; similar nodes and estimate;
+/// all jobs. A class with n runs is used with probability n / (n + 2); otherwise, the next wider
+/// class is considered. Runs from the first two classes are used unchanged, runs from the third are
+/// truncated at the estimate, and all others are scaled as fractions of their estimates.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_kernel::*; }
@@ -119,8 +119,8 @@ impl Past {
         }
     }
 
-    /// Removes the oldest run, and any class that becomes empty, so that users who no longer submit
-    /// jobs take no memory.
+    /// Removes the oldest run and any class that this leaves empty, so that users who no longer
+    /// submit jobs take up no memory.
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.runs.pop_front() else { return };
         for class in Class::of(&oldest.kind) {
@@ -134,10 +134,10 @@ impl Past {
         }
     }
 
-    /// Draws a run time longer than `age`, the job's run time so far. The draw is based on the run
-    /// at `rank` in the chosen class, from the oldest (0) to the latest (1). If no past run is long
-    /// enough, the run time is uniformly distributed up to the estimate or, if the age already
-    /// exceeds the estimate, up to twice the age.
+    /// Draws a run time longer than `age`, the job's run time so far, based on the run at `rank` in
+    /// the chosen class, from the oldest (0) to the latest (1). If no past run is long enough, the
+    /// run time is uniformly distributed up to the estimate or, if the age already exceeds the
+    /// estimate, up to twice the age.
     pub(crate) fn draw(&self, kind: &Kind, age: Time, rank: f64, stream: &mut Stream) -> Time {
         for class in Class::of(kind) {
             let Some(runs) = self.classes.get(&class) else { continue };
@@ -154,7 +154,7 @@ impl Past {
         age.saturating_add(Time((rest.ticks() * stream.unit()) as u64)).saturating_add(Time(1))
     }
 
-    /// Returns a job's usual run time: the median over the narrowest class that has any runs.
+    /// Returns a job's usual run time: the median over its narrowest class that has any runs.
     pub fn usual(&self, kind: &Kind) -> Option<Time> {
         Class::of(kind).find_map(|class| {
             let runs = self.classes.get(&class)?;

@@ -1,4 +1,4 @@
-//! A start-time question, which can be answered on any thread.
+//! A question about start times that can be answered on any thread.
 
 use pavior_allocation::{Machine, Selection as Strategy};
 use pavior_kernel::Time;
@@ -9,7 +9,7 @@ use pavior_workload::Job;
 use super::replay::taught;
 use super::{Effort, ForecastError, Forecaster, Kind, QueueForecast};
 
-/// A question about when the jobs in a queue will start. It owns all the data needed to answer it.
+/// A question about when queued jobs will start. It owns all the data needed to answer it.
 pub struct StartQuestion {
     /// The dispatcher's scheduler.
     pub scheduler: Scheduler,
@@ -18,22 +18,22 @@ pub struct StartQuestion {
     /// The machine's state, with times in ticks of
     /// [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
     pub dispatcher: Dispatcher,
-    /// The time at which the machine is in this state.
+    /// The current time, at which the machine is in the given state.
     pub now: Time,
-    /// Past jobs, in order of arrival, or `None` if the past is unknown.
+    /// The past jobs, in order of arrival, or `None` if no past jobs are known.
     pub past: Option<Vec<(Job, Kind)>>,
     /// The known properties of each running or waiting job.
     pub kinds: Vec<(JobId, Kind)>,
-    /// The run time assumed for jobs without an estimate if the past is unknown.
+    /// The run time assumed for jobs without an estimate if no past jobs are known.
     pub endless: Time,
     /// The waiting jobs that the question is about.
     pub jobs: Vec<JobId>,
 }
 
 impl StartQuestion {
-    /// Answers the question. If the scheduler would start any jobs now, they are started first.
-    /// Cost: a replay of the past, a forecast for each of the last 200 past jobs that had to wait,
-    /// and nine runs of the queue.
+    /// Answers the question. Any jobs that the scheduler would start now are started first. Cost: a
+    /// replay of the past, a forecast for each of the last 200 past jobs that had to wait, and nine
+    /// runs of the queue.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.

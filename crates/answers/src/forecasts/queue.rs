@@ -17,7 +17,7 @@ pub struct QueueForecast {
     pub experience: Experience,
 }
 
-/// A summary of the data behind a machine's forecasts.
+/// A summary of the data that a machine's forecasts are based on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Experience {
     /// The number of known run times.

@@ -1,4 +1,4 @@
-//! Replays a log and makes a forecast for each job when it is submitted, based only on the past.
+//! Replays a log and forecasts each job's start at submission, based only on the past.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use super::forecaster::Plan;
 use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
 
-/// A job in a log, with the forecast made when it was submitted, and its actual start.
+/// A job in a log, with the forecast made at its submission and with its actual start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// The job's number in the log.
@@ -43,7 +43,7 @@ impl Judged {
     }
 }
 
-/// Forecasts of a job's start made by other methods.
+/// Forecasts of a job's start made by other methods, for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rivals {
     /// The start in the plan, with estimates corrected by the method of Tsafrir, Etsion & Feitelson
@@ -54,8 +54,8 @@ pub struct Rivals {
     pub past_waits: [Time; 3],
 }
 
-/// Replays jobs as `pavior simulate` does: at each event time, jobs end, then jobs arrive, and then
-/// the scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of
+/// Replays jobs the way `pavior simulate` does: at each event time, jobs end, then jobs arrive, and
+/// then the scheduler starts jobs. Passes each job to `each` when it starts. Returns the number of
 /// jobs skipped because they can never fit.
 ///
 /// Cost: the replay, plus a forecast and one additional run for each job that has to wait.
@@ -75,13 +75,13 @@ pub fn replay(
 pub struct Linked<'l, J> {
     /// The jobs, in the order in which the log submits them.
     pub jobs: J,
-    /// The links between jobs, which are identified by their index in `jobs`. The links are sorted.
+    /// The links between jobs, identified by their index in `jobs`. Must be sorted.
     pub links: &'l [Link],
     /// A function that returns true if no more jobs should be submitted.
     pub stops: &'l dyn Fn() -> bool,
 }
 
-/// Works like [`replay`], but for linked jobs. Nothing about a job is used before it is submitted.
+/// Works like [`replay`], but for linked jobs. A job's data is not used before its submission.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -108,9 +108,9 @@ fn replay_from(
 
 /// A source of jobs in order of submission.
 trait Source {
-    /// Returns the time of the next submission, if it is already known.
+    /// Returns the time of the next submission, if one is known.
     fn peek(&mut self) -> Option<Time>;
-    /// Takes the next job if it is submitted at this time.
+    /// Takes and returns the next job if it is submitted at time `now`.
     fn next_at(&mut self, now: Time) -> Option<(Job, Kind)>;
     fn started(&mut self, _: &Job, _: Time) {}
     fn ended(&mut self, _: &Job, _: Time) {}
@@ -171,9 +171,9 @@ impl Source for LinkedJobs<'_> {
 }
 
 /// Trains a forecaster on past jobs, which arrive and run as in [`replay`]. The first `quiet` jobs
-/// contribute only run times and arrivals; later jobs also get forecasts. All of the jobs have
-/// ended, so everything about them may be used. Returns the time of the last arrival; forecasts can
-/// be requested from that time on.
+/// contribute only run times and arrivals; later jobs also get forecasts. All jobs must have ended,
+/// so everything about them may be used. Returns the time of the last arrival, from which on
+/// forecasts can be requested.
 ///
 /// Cost: the replay, plus a forecast for each later job that has to wait.
 ///
@@ -198,11 +198,11 @@ pub fn learn(
     Ok(last)
 }
 
-/// The number of recent past jobs for which forecasts are made to measure errors.
+/// The number of recent past jobs to make forecasts for, in order to measure errors.
 const TOLD: usize = 200;
 
-/// Creates a forecaster and trains it with [`learn`], making forecasts for the last 200 jobs. The
-/// machine must not have any running jobs.
+/// Creates a forecaster and trains it with [`learn`], making forecasts for the last 200 past jobs.
+/// No jobs may be running on the machine.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -251,8 +251,8 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// Processes the events at the next event time, and returns that time. If `tells` is true,
-    /// makes a forecast for each arriving job that does not start.
+    /// Processes all events at the next event time and returns that time. If `tells` is true, makes
+    /// a forecast for each arriving job that does not start at once.
     fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();
@@ -308,7 +308,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         Ok(())
     }
 
-    /// Makes forecasts for the given jobs that have not started yet.
+    /// Makes forecasts for those of the given jobs that have not started yet.
     fn promise(&mut self, now: Time, mut told: Vec<JobId>) -> Result<(), ForecastError> {
         told.retain(|job| self.open.contains_key(job));
         if told.is_empty() {

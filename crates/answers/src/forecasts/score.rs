@@ -14,7 +14,7 @@ pub struct Score {
     pub waited: u64,
     /// The mean wait, in seconds, of the jobs that had to wait.
     pub mean_wait: f64,
-    /// The fraction of waiting jobs that started within their interval, or 0 if no job had to wait.
+    /// The fraction of waiting jobs that started within their interval, or 0 if none waited.
     pub held: f64,
     /// The corresponding results for the smallest, middle and largest third of jobs by node count.
     pub thirds: [Third; 3],
@@ -23,15 +23,15 @@ pub struct Score {
     /// The mean pinball loss, in seconds, summed over the 5%, 50% and 95% quantiles. Lower is
     /// better.
     pub loss: f64,
-    /// The loss if the planned start is used for all three quantiles.
+    /// The loss of a forecast that uses the planned start for all three quantiles.
     pub plan_loss: f64,
-    /// The loss if the planned start with corrected estimates is used.
+    /// The loss of a forecast that uses the planned start with corrected estimates.
     pub corrected_loss: f64,
-    /// The loss if the quantiles of past waits are used.
+    /// The loss of a forecast that uses the quantiles of past waits.
     pub past_waits_loss: f64,
 }
 
-/// Statistics about a third of the jobs by node count. Jobs of the same size are in the same third.
+/// Statistics about a third of the jobs by node count. Jobs of equal size share a third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Third {
     /// The number of jobs.

@@ -1,4 +1,4 @@
-//! One job's forecast: its times, or the reason that there are none.
+//! The forecast for one job: its start times, or the reason that there are none.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid};
@@ -16,9 +16,9 @@ pub struct Start {
     pub median: Option<Time>,
     /// The 95% quantile: about 5 of 100 jobs start later.
     pub latest: Option<Time>,
-    /// The start if each job runs as long as its estimate and no more jobs arrive.
+    /// The start time if every job runs for its estimate and no more jobs arrive.
     pub plan: Option<Time>,
-    /// The reason that there is no start time, or `None` if there is one.
+    /// The reason that there is no start time, or `None` if there is a start time.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -26,8 +26,8 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// The job needs unavailable nodes, so it would not start even if all other jobs were gone.
-    /// Contains the position of its box with the fewest unavailable nodes, and their number. `None`
-    /// if nodes are granted by count, or if the strategy does not use that position.
+    /// Contains the box position with the fewest unavailable nodes, and their number, or `None` if
+    /// nodes are granted by count or the strategy does not use that position.
     Unavailable(Option<(Cuboid, u32)>),
     /// The job does not start within [`HORIZON`](super::HORIZON), the length of the forecast.
     Horizon,
@@ -42,7 +42,7 @@ impl Obstacle {
         }
     }
 
-    /// Returns the place with the fewest unavailable nodes, if known.
+    /// Returns the box with the fewest unavailable nodes, if known.
     pub fn place(&self) -> Option<Cuboid> {
         let Obstacle::Unavailable(Some((at, _))) = self else { return None };
         Some(*at)
@@ -83,7 +83,7 @@ impl Start {
         self.times() == [None; 4]
     }
 
-    /// Converts the start and the evidence to JSON, with dates in the interface's own format.
+    /// Converts the start and the evidence to JSON, with times in the interface's own format.
     pub(super) fn json(
         &self,
         learned: &Experience,
@@ -109,27 +109,27 @@ impl Start {
     }
 }
 
-/// A request's predicted start, if known, and the record of earlier forecasts. Times are formatted
-/// according to RFC 3339.
+/// A request's predicted start, if known, and the record of earlier forecasts. Times are in RFC
+/// 3339 format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
-    /// The 5% quantile: about 5% of such requests start earlier. A time is null if the request
-    /// does not start within 60 days.
+    /// The 5% quantile: about 5% of requests like this start earlier. This and other times are null
+    /// if the request does not start within 60 days.
     pub earliest: Option<String>,
-    /// The median: half of such requests start earlier.
+    /// The median: half of all requests like this start earlier.
     pub median: Option<String>,
-    /// The 95% quantile: about 5% of such requests start later.
+    /// The 95% quantile: about 5% of requests like this start later.
     pub latest: Option<String>,
-    /// The start if each job runs as long as estimated and no more requests arrive.
+    /// The start time if every job runs for its estimate and no more requests arrive.
     pub plan: Option<String>,
     /// The reason that no time is known, or null. `unavailable`: the request cannot start until an
     /// unavailable node recovers. `horizon`: the request does not start within 60 days.
     pub obstacle: Option<&'static str>,
-    /// The place with the fewest unavailable nodes, if the request needs any.
+    /// The box with the fewest unavailable nodes, if the request needs any of these.
     pub place: Option<Place>,
-    /// True if the outcomes of at least 30 forecasts on this machine are known. Until then, the
-    /// margin is wide and not based on data.
+    /// True if at least 30 forecasts on this machine have known outcomes. Until then, the margin is
+    /// wide and not based on data.
     pub calibrated: bool,
     /// The number of requests that had to wait on this machine and started within their first
     /// predicted interval.

@@ -15,7 +15,7 @@ pub struct StartWords<'a> {
     pub date: &'a dyn Fn(u64) -> String,
     /// A noun phrase for the past jobs, such as `jobs of the last 7 days`.
     pub jobs: &'a str,
-    /// A verb for past jobs whose run time is known, such as `ran`.
+    /// A verb for past jobs with known run times, such as `ran`.
     pub known: &'a str,
 }
 

@@ -1,12 +1,12 @@
-//! Blockers: the position of a box that is cheapest to clear, and the jobs there.
+//! Blockers: the position of a box that is cheapest to clear, and the jobs that occupy it.
 //!
-//! Over all positions and orientations, the box with the fewest unavailable nodes is cheapest. Ties
-//! go to the box whose jobs have the smallest total weight. A job counts once, with its whole
-//! weight, even if only some of its nodes are in the box. Remaining ties go to the earlier
+//! The cheapest box, over all positions and orientations, is the one with the fewest unavailable
+//! nodes. Ties go to the box whose jobs have the smallest total weight. A job counts once, with its
+//! whole weight, even if only some of its nodes are in the box. Remaining ties go to the earlier
 //! orientation, then to the earlier base in row-major order. The answer is exact.
 //!
-//! Cost: O(jobs + N) per orientation, and less if jobs' boxes end in only a few layers.
-//! `windows.rs` gives the details, including jobs with several parts.
+//! Cost: O(jobs + N) time per orientation, or less if the jobs' boxes end in only a few layers. See
+//! `windows.rs` for details, including jobs with several parts.
 
 use pavior_mesh::{Cuboid, JobId, NodeId};
 
@@ -18,11 +18,11 @@ use crate::{Shape, Snapshot, Weights};
 pub struct Blockers {
     /// The cheapest place to empty.
     pub at: Cuboid,
-    /// The total weight of the jobs in the place, or 0 if no job holds a node in it.
+    /// The total weight of the jobs that hold nodes in the place, or 0 if there are none.
     pub weight: u64,
-    /// The jobs that hold nodes in the place, by number.
+    /// The jobs that hold nodes in the place, ordered by number.
     pub jobs: Vec<JobId>,
-    /// The unavailable nodes in the place, in row-major order. Empty unless every place has some.
+    /// The unavailable nodes in the place, in row-major order. Empty if some place has none.
     pub unavailable: Vec<NodeId>,
 }
 

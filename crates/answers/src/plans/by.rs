@@ -1,11 +1,11 @@
-//! Plans to make room by a given time: the jobs to move or requeue so that a box or a set of nodes
-//! is free at that time.
+//! Plans that make room by a given time: the jobs to move or requeue so that a box or a set of
+//! nodes will be free by then.
 //!
 //! Jobs that are expected to end by that time need not move, and their nodes may be used. Every
-//! other job in the way either moves or is requeued. A requeued job loses its work so far. A plan
-//! may move and requeue at most k jobs in total. The search chooses the plan that loses the least
-//! work. Ties go to the smallest total weight of moved jobs, then to the fewest jobs, then to the
-//! plan found first.
+//! other job that holds needed nodes must be moved or requeued. A requeued job loses its work so
+//! far. A plan may move and requeue at most k jobs in total. The search chooses the plan that loses
+//! the least work. Ties go to the smallest total weight of moved jobs, then to the fewest jobs,
+//! then to the plan found first.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    Four nodes in a row are needed by 9. a ends at 8, and b ends at 20. b moves
@@ -13,10 +13,10 @@
 //! ```
 //!
 //! The search tries each set of jobs to requeue once, in order of loss. For each set, it finds the
-//! cheapest moves on the machine in its state at that time.
+//! cheapest moves on the machine as it will be at that time.
 //!
-//! Cost: one search (`search.rs`) for each set of at most k jobs that loses no more work than the
-//! answer. All sets share the budget.
+//! Cost: one search (`search.rs`) for each set of at most k jobs whose loss does not exceed that of
+//! the answer. All sets share the budget.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,9 +33,9 @@ use crate::{Shape, Snapshot, Weights};
 /// The nodes to be freed.
 #[derive(Clone, Copy, Debug)]
 pub enum Room<'a> {
-    /// One of several boxes. Ties go to the first.
+    /// Any one of these boxes. Ties go to the first.
     Box(&'a [Shape]),
-    /// All of these nodes. Nodes outside the grid are ignored.
+    /// All of the given nodes. Nodes outside the grid are ignored.
     Nodes(&'a [NodeId]),
 }
 
@@ -44,8 +44,8 @@ pub enum Room<'a> {
 pub struct Prospect {
     /// The job's expected end, or `None` if it never ends.
     pub end: Option<Time>,
-    /// The loss if the job is requeued now, in any additive unit, or `None` if the job must not be
-    /// requeued. Sums saturate at `u64::MAX`.
+    /// The loss if the job is requeued now, in any additive unit, or `None` if requeuing the job is
+    /// not allowed. Sums saturate at `u64::MAX`.
     pub loss: Option<u64>,
 }
 
@@ -56,27 +56,26 @@ pub struct RoomPlan {
     pub requeued: Vec<JobId>,
     /// The total loss of the requeued jobs.
     pub lost: u64,
-    /// The freed box, and the moves. The moves are ordered so that each job's new nodes are free
-    /// when it moves.
+    /// The freed box, and the moves, ordered so that each job's new nodes are free when it moves.
     pub moves: MovePlan,
-    /// For each move, the time from which its nodes are free, given the jobs that end by the target
-    /// time. Zero means now. The times never decrease.
+    /// For each move, the time from which the job's new nodes are free, given the jobs that end by
+    /// the target time. Zero means now. The times never decrease.
     pub ready: Vec<Time>,
-    /// The jobs that hold needed nodes and are expected to end in time, by number.
+    /// The jobs that hold needed nodes but are expected to end in time, ordered by number.
     pub awaited: Vec<JobId>,
 }
 
 /// The result of a search for room by a given time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomBy {
-    /// The best plan found. It moves and requeues no jobs if nothing is in the way.
+    /// The best plan found. It moves and requeues no jobs if the room is already there.
     pub plan: Option<RoomPlan>,
-    /// True if it is proven that no better plan (or, without a plan, no plan at all) exists within
-    /// the job limit.
+    /// True if it has been proven that there is no better plan (or, if `plan` is `None`, no plan at
+    /// all) within the job limit.
     pub proven: bool,
 }
 
-/// Finds the best plan to make room by a given time that moves or requeues at most `max_jobs` jobs.
+/// Finds the best plan to make room by a given time, moving or requeuing up to `max_jobs` jobs.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers;
@@ -170,7 +169,7 @@ fn moves(
 }
 
 impl RoomPlan {
-    /// Adds the time of each move, and the jobs that must end first, to the plan.
+    /// Adds to the plan the time of each move and the jobs that must end first.
     fn timed(
         mut self,
         snapshot: &Snapshot,
@@ -185,7 +184,7 @@ impl RoomPlan {
                 nodes.iter().filter(|node| node.0 < grid.nodes()).map(single).collect()
             }
         };
-        // Returns the jobs that end in time and hold nodes in these boxes.
+        // Returns the end times and IDs of the ending jobs that hold nodes in these boxes.
         let awaited = |boxes: &[Cuboid]| {
             let meets = |own: &Cuboid| boxes.iter().any(|part| own.intersects(&grid, part));
             let ending = snapshot.jobs().filter_map(|(job, parts)| Some((ends(job)?, job, parts)));
@@ -208,13 +207,13 @@ impl RoomPlan {
     }
 }
 
-/// An iterator over the sets of at most `most` jobs, in order of loss. Each set occurs once, and
-/// its jobs are sorted by number.
+/// An iterator over the sets of at most `most` jobs, in order of loss. It yields each set once,
+/// with its jobs sorted by number.
 struct Sets {
     /// The jobs with their losses, smallest first.
     jobs: Vec<(u64, JobId)>,
     most: usize,
-    /// The pending sets and their losses. A set consists of ascending job indices.
+    /// The pending sets, with their losses. A set is a list of ascending job indices.
     waiting: BinaryHeap<Reverse<(u64, Vec<usize>)>>,
 }
 

@@ -10,21 +10,21 @@ use crate::{Shape, Slots, Snapshot, Weights, slots};
 pub struct Defragmented {
     /// The disjoint boxes free now.
     pub before: Slots,
-    /// The plan, whose boxes are free after the moves.
+    /// The plan, including the boxes that are free after its moves.
     pub plan: MovePlan,
-    /// An upper bound on the number of free boxes after any plan within the job limit.
+    /// An upper bound on the number of boxes that any plan within the job limit can free.
     pub bound: u32,
-    /// True if no plan frees more boxes, and no cheaper plan frees as many.
+    /// True if it is proven that no plan frees more boxes and no cheaper plan frees as many.
     pub proven: bool,
 }
 
 /// Finds the cheapest plan that moves at most `max_jobs` jobs and frees the maximum number of
 /// disjoint boxes of a shape.
 ///
-/// The search tries one more box than is free now, then two more, and so on; a plan for more boxes
+/// The search tries one box more than is free now, then two more, and so on; a plan for more boxes
 /// is also a plan for fewer. All attempts share one budget, and the search is exact within it. If
-/// the budget runs out, more boxes may be possible, up to the bound. Cost: [`slots`](crate::slots),
-/// and one search (`search.rs`) per attempt. There are O(jobs^`max_jobs`) sets of jobs.
+/// the budget runs out, more boxes may be possible, up to the bound. Cost: [`slots`](crate::slots)
+/// plus one search (`search.rs`) per attempt. There are O(jobs^`max_jobs`) sets of jobs.
 pub fn defragment(
     snapshot: &Snapshot,
     shape: Shape,
@@ -45,7 +45,7 @@ pub fn defragment(
         let answer = cheapest(snapshot, &goal, weights, limit, &mut budget);
         proven &= answer.proven;
         let Some(better) = answer.plan else {
-            // If this number of boxes is impossible, so is any larger number.
+            // If this many boxes are impossible, so is any larger number.
             bound = if answer.proven { count as u32 - 1 } else { bound };
             break;
         };

@@ -6,10 +6,9 @@ use crate::plans::plan::{Budget, Goal, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
-/// Plans moves that empty the given nodes. If the jobs on these nodes do not fit elsewhere, at most
-/// `max_jobs` other jobs, chosen to minimize the total weight, move as well. The plan never
-/// contains boxes, and contains no moves if no job holds any of the nodes. Nodes outside the grid
-/// are ignored.
+/// Plans moves that empty the given nodes. If the jobs on these nodes do not fit elsewhere, up to
+/// `max_jobs` other jobs move too, chosen to minimize the total weight. The plan contains no boxes,
+/// and it contains no moves if no job holds any of the nodes. Nodes outside the grid are ignored.
 ///
 /// Cost: one search (`search.rs`). There are O(jobs^`max_jobs`) sets of jobs.
 pub fn drain(

@@ -1,12 +1,12 @@
-//! Finds the first time at which a box becomes free as running jobs end, and where that happens.
+//! Finds the first time at which a box fits as running jobs end, and the place where it fits.
 //!
-//! The search replays job ends on a copy of the free nodes. Once a place has become free, it stays
-//! free, so bisection finds the first end time after which the box fits. The answer is the first
-//! place that is free at that time, by orientation and then by base. No place is free earlier, so
-//! this is the place whose last job ends first; ties go to the place found first.
+//! The search replays job ends on a copy of the free nodes. Once a place is free, it stays free, so
+//! bisection finds the first end time after which the box fits. The answer is the first place that
+//! is free at that time, by orientation and then by base. Since no place is free earlier, it is a
+//! place whose last job ends first; ties go to the place found first.
 //!
-//! Cost: O(log e) searches for e distinct end times. Instead of sorting the jobs, each search
-//! partitions the remaining ones around the median end time, in O(jobs) total.
+//! Cost: O(log e) searches for e distinct end times. Instead of sorting the jobs, each step
+//! partitions the remaining ones around the median end time, which takes O(jobs) time in total.
 
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
@@ -14,18 +14,18 @@ use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
 use crate::plans::near::first_free_with;
 use crate::{Shape, Snapshot};
 
-/// A place and the time when it will be free.
+/// A place, and the time at which it will be free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Earliest {
-    /// The time when the last job in the place ends, or [`Time::ZERO`] if the place is free now.
+    /// The time at which the last job in the place ends, or [`Time::ZERO`] if it is free now.
     pub at: Time,
     /// The place that becomes free.
     pub place: Cuboid,
 }
 
-/// Finds the first place to become free for a box. A job without an end time never ends. Returns
-/// `None` if the box never fits. Takes O(log e) searches for e distinct end times, each of which
-/// takes O(log(side) N/64) per orientation.
+/// Finds the place for a box that becomes free first. A job without an end time never ends. Returns
+/// `None` if no place ever becomes free. Takes O(log e) searches for e distinct end times, each of
+/// which takes O(log(side) N/64) time per orientation.
 pub fn earliest(
     snapshot: &Snapshot,
     shape: Shape,
@@ -39,8 +39,8 @@ pub fn earliest(
     first_end(snapshot, end, room).map(|(at, place)| Earliest { at, place })
 }
 
-/// Finds the first job end after which `told` returns a value for the free nodes, and returns the
-/// time and the value. If `told` accepts some free nodes, it must accept any superset.
+/// Finds the first job end after which `told` returns a value for the free nodes, and returns its
+/// time and that value. If `told` accepts a set of free nodes, it must accept every superset.
 pub(crate) fn first_end<T>(
     snapshot: &Snapshot,
     end: impl Fn(JobId) -> Option<Time>,
@@ -87,7 +87,7 @@ fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
 /// The end times of the jobs in a snapshot, in the order in which the jobs end.
 pub(crate) struct Ends<'a> {
     snapshot: &'a Snapshot,
-    /// The end times and indices of the jobs, earliest end first.
+    /// The jobs' end times and indices, earliest end first.
     ending: Vec<(Time, usize)>,
 }
 
@@ -107,7 +107,7 @@ impl Ends<'_> {
         times
     }
 
-    /// Returns the nodes that are free once all jobs that end by a given time are gone.
+    /// Returns the nodes that are free once all jobs ending by a given time have ended.
     pub(crate) fn free_after(&self, at: Time) -> Occupancy {
         let gone = self.ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
         self.snapshot.without(gone)

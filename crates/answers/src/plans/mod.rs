@@ -1,4 +1,4 @@
-//! Plans that make room: the jobs that block a box, the time it becomes free, and the jobs to move.
+//! Planning for room: blocking jobs, when a box becomes free, and which jobs to move.
 
 pub(crate) mod blockers;
 mod by;

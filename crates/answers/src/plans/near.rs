@@ -1,4 +1,4 @@
-//! Finds a free place for a box or, if there is none, the largest smaller free boxes.
+//! Finds a free position for a box or, failing that, the largest free boxes that are smaller.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{Shape, Snapshot};
 
-/// Finds the first free place for a box, by orientation and then by base in row-major order.
+/// Finds a box's first free position, ordered by orientation, then by base in row-major order.
 ///
 /// Takes O(log(side) N/64) time per orientation.
 pub fn fit(snapshot: &Snapshot, shape: Shape) -> Option<Cuboid> {
@@ -32,15 +32,15 @@ pub(crate) fn first_free_with(
     })
 }
 
-/// Finds up to `count` free boxes that are closest to the requested one, best first.
+/// Finds up to `count` free boxes closest in size to the requested one, best first.
 ///
-/// The candidates are all boxes within the requested sides, in any orientation, each at its first
-/// free base. They are ranked by volume, then by the smallest total reduction of the sides, then by
-/// orientation, then by larger sides in the order x, y, z. A box is omitted if it fits inside a box
-/// already listed, rotated if the request allows it. If the requested box itself is free, it is
-/// therefore the only answer.
+/// The candidates are all boxes no larger than the requested box in some orientation, each at its
+/// first free base. They are ranked by volume, then by the smallest total reduction in side
+/// lengths, then by orientation, then by larger sides in the order x, y, z. A box is omitted if it
+/// fits inside a box already listed (after rotation, if the request allows it). So if the requested
+/// box itself is free, it is the only result.
 ///
-/// Takes O(v) searches in the worst case, for a requested volume v.
+/// Performs O(v) searches in the worst case, where v is the requested volume.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
     let mut bases = BaseSet::new(snapshot.grid);
     bases.load(&snapshot.free);
@@ -62,14 +62,14 @@ pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
     listed
 }
 
-/// Returns the sides of the boxes that fit inside a box, best first. If `count` is one, returns
-/// only those with the largest free volume.
+/// Returns the side lengths of the boxes that fit inside the requested one, best first. If `count`
+/// is one, returns only those with the largest free volume.
 fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<Item = Sides> {
     let orientations = pavior_mesh::orientations(shape.sides).take(if shape.turn { 6 } else { 1 });
     let mut turns: Vec<(usize, Sides, Sides)> = Vec::new();
     for (turn, within) in orientations.enumerate() {
         let limit: Sides = std::array::from_fn(|axis| within[axis].min(snapshot.grid.side(axis)));
-        // Skip a box that an earlier orientation contains.
+        // Skip a box that fits inside the box of an earlier orientation.
         if !turns.iter().any(|earlier| fits(limit, earlier.2)) {
             turns.push((turn, within, limit));
         }
@@ -93,7 +93,7 @@ fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<
             }
         }
     }
-    // Only a few candidates are needed, so a heap is cheaper than sorting them all.
+    // Only a few candidates are needed, so building a heap is cheaper than sorting them all.
     let mut all = BinaryHeap::from(all);
     std::iter::from_fn(move || all.pop().map(|(_, _, _, sides)| sides))
 }
@@ -103,7 +103,7 @@ fn fits(inner: Sides, outer: Sides) -> bool {
     (0..3).all(|axis| inner[axis] <= outer[axis])
 }
 
-/// Returns true if a box fits inside another, rotated if allowed.
+/// Returns true if a box fits inside another, possibly after rotation if `turn` is true.
 fn within(inner: Sides, outer: Sides, turn: bool) -> bool {
     if !turn {
         return fits(inner, outer);

@@ -1,11 +1,11 @@
-//! Finds an order for the moves of a plan.
+//! Finds an order in which a plan's moves can be carried out.
 //!
-//! Each job moves in one step. When it moves, its new nodes must be free, and its old nodes count
-//! as free. If the jobs' final positions are disjoint, a job that has moved does not block any
-//! other. It is then enough to repeatedly move any job that can move. If no job can move, the
-//! remaining jobs wait for each other in a cycle, and the search tries to find a packing without a
-//! cycle. If no such packing exists, the search explores the states reachable by single moves,
-//! breadth first. In these states, jobs may be at temporary positions.
+//! Each job moves in one step. When a job moves, its new nodes must be free, but its old nodes
+//! count as free. If the jobs' final positions are disjoint, a job that has already moved never
+//! blocks another, so it suffices to keep moving any job that can move. If none can, the remaining
+//! jobs block each other in a cycle, and the search looks for a packing without a cycle. If no such
+//! packing exists, it explores the states reachable by single moves, breadth first. In these
+//! states, jobs may occupy temporary positions.
 
 use std::collections::VecDeque;
 
@@ -36,8 +36,8 @@ pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Opt
 /// The boxes of each job that moves.
 type Places = Vec<Vec<Cuboid>>;
 
-/// A state reached by moves: each job's boxes, the index of the previous state, and the job that
-/// moved.
+/// A state reached by a sequence of moves: each job's boxes, the index of the previous state, and
+/// the job that moved last.
 struct Reached {
     places: Places,
     before: Option<(usize, usize)>,
@@ -101,7 +101,7 @@ fn moves(
     found
 }
 
-/// Returns the requested boxes if they are free in a state in which all required jobs have moved.
+/// Returns the requested boxes if the state leaves them free and all required jobs have moved.
 fn goal(
     room: &mut Room<'_>,
     empty: &Occupancy,
@@ -128,7 +128,7 @@ fn goal(
     boxes
 }
 
-/// Takes the free nodes in the given boxes, skipping failed nodes.
+/// Marks the free nodes in the given boxes as taken, skipping failed nodes.
 fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
     let grid = *free.grid();
     for part in parts {

@@ -1,8 +1,8 @@
 //! An exact test of whether boxes and moved jobs fit together.
 //!
 //! The requested boxes and the parts of the moved jobs are placed by backtracking, on the nodes
-//! that are free once these jobs are gone. Each step chooses the item with the fewest possible
-//! positions, and tries each of them in turn. Interchangeable boxes (requested boxes, or parts of
+//! that are free once these jobs are removed. Each step picks the item with the fewest possible
+//! positions and tries each position in turn. Interchangeable boxes (requested boxes, or parts of
 //! the same job with equal sides) are placed in ascending order.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
@@ -10,12 +10,12 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// The fixed cost of searching for positions, in addition to the words that the search reads.
+/// The fixed cost of a search for positions, on top of the words that the search reads.
 const CALL: u64 = 32;
 
 /// The outcome for a set of jobs.
 pub(crate) enum Outcome {
-    /// The boxes, and the moves in execution order.
+    /// The requested boxes, and the moves in execution order.
     Found(Vec<Cuboid>, Vec<Move>),
     /// No packing exists.
     Nothing,
@@ -23,7 +23,7 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
-/// The data shared by all packings in a search, and scratch buffers.
+/// Data shared by all packings in a search, plus scratch buffers.
 pub(crate) struct Room<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) goal: &'a Goal,
@@ -36,7 +36,7 @@ impl<'a> Room<'a> {
         Room { snapshot, goal, turn, bases: BaseSet::new(snapshot.grid) }
     }
 
-    /// Returns the usable nodes that would be free if these jobs were gone.
+    /// Returns the usable nodes that would be free if these jobs were removed.
     pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
         let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
         free.keep(&self.goal.available).expect("a plan uses only nodes that it found free");
@@ -97,7 +97,7 @@ pub(crate) struct Item {
     pub(crate) at: Option<Cuboid>,
 }
 
-/// A sort key for the positions of a shape: the index of the orientation, and the base.
+/// A sort key for the positions of a shape: the index of the orientation, then the base.
 type Key = (usize, NodeId);
 
 /// Places all items and passes every complete packing to `done`, which returns true to accept it.
@@ -127,8 +127,8 @@ pub(crate) fn pack(
     false
 }
 
-/// Returns the unplaced item with the fewest possible positions, and these positions. Returns
-/// `None` if all items are placed.
+/// Returns the unplaced item with the fewest possible positions, along with those positions.
+/// Returns `None` if all items are placed.
 fn tightest(
     room: &mut Room<'_>,
     free: &Occupancy,

@@ -19,7 +19,7 @@ pub struct SearchLimits {
     /// True if moved jobs may be rotated. Each part of a job keeps its shape and moves
     /// independently.
     pub turn: bool,
-    /// The maximum number of bit-set words to read. If the search exceeds it, the answer is not
+    /// The maximum number of bit-set words to read. If the search runs out, its answer is not
     /// proven.
     pub budget: u64,
 }
@@ -28,20 +28,20 @@ impl SearchLimits {
     /// The default budget, enough for about a second of search.
     pub const BUDGET: u64 = 120_000_000;
 
-    /// Creates limits with the given number of jobs and the default budget. Jobs may be rotated.
+    /// Creates limits with a maximum number of jobs, rotation allowed, and the default budget.
     pub fn jobs(max_jobs: usize) -> SearchLimits {
         SearchLimits { max_jobs, turn: true, budget: SearchLimits::BUDGET }
     }
 }
 
-/// A move of a job to other boxes, in a single step. The job's own nodes count as free.
+/// A single-step move of a job to different boxes. The job's old nodes count as free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The job to move.
     pub job: JobId,
     /// The boxes before the move.
     pub from: Vec<Cuboid>,
-    /// The boxes after the move, part by part.
+    /// The boxes that the job occupies after the move, one per part.
     pub to: Vec<Cuboid>,
 }
 
@@ -62,7 +62,7 @@ pub struct MovePlan {
 /// The result of a search for moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// The cheapest plan found. It has no moves if nothing is in the way.
+    /// The cheapest plan found. It has no moves if none are necessary.
     pub plan: Option<MovePlan>,
     /// True if it is proven that no cheaper plan exists within the job limit or, if there is no
     /// plan, that none exists at all.
@@ -73,13 +73,13 @@ pub(crate) struct Goal {
     /// The shape of the boxes that must be free at the same time.
     pub(crate) shape: Shape,
     pub(crate) count: usize,
-    /// The jobs that must move, by their index in the snapshot.
+    /// The jobs that must move, identified by their index in the snapshot.
     pub(crate) required: Vec<u32>,
-    /// The healthy nodes that boxes and moved jobs may use if they are free.
+    /// The healthy nodes that boxes and moved jobs may occupy once those nodes are free.
     pub(crate) available: Occupancy,
 }
 
-/// The number of words that may still be read.
+/// The number of bit-set words that a search may still read.
 pub(crate) struct Budget {
     pub(crate) left: u64,
 }

@@ -1,4 +1,4 @@
-//! Tests a single set of jobs: finds new positions for them, and an order for the moves.
+//! Tests whether a single set of jobs can be moved: finds new positions and an order of moves.
 
 use pavior_mesh::Cuboid;
 

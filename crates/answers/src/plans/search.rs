@@ -7,11 +7,11 @@
 //! can be made one at a time. The first set that passes this test is the answer.
 //!
 //! For a single box, a set can succeed only if it contains all jobs that the box overlaps at some
-//! position, so the search begins with such sets.
+//! position, so the search begins with sets of that kind.
 //!
-//! Cost: in the worst case, every set of at most k jobs with every packing. The budget limits the
-//! number of bit-set words read. Testing a single set may use up to a quarter of the remaining
-//! budget.
+//! In the worst case, the search tests every packing of every set of at most k jobs. The budget
+//! limits the number of bit-set words read. Testing a single set may use up to a quarter of the
+//! remaining budget.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -63,7 +63,7 @@ pub(crate) fn cheapest(
     Planned { plan: None, proven }
 }
 
-/// Returns the sets with which the search begins.
+/// Returns the sets from which the search starts.
 fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     if goal.count != 1 || !goal.required.is_empty() {
         return vec![goal.required.clone()];
@@ -85,7 +85,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     sets.into_iter().collect()
 }
 
-/// The bases at which the box overlaps few jobs, in row-major order, and these jobs.
+/// The bases at which the box overlaps few jobs, in row-major order, with the jobs at each.
 struct Open {
     bases: Grid,
     /// The x coordinates of the bases.
@@ -110,7 +110,7 @@ impl Open {
         self.from[row + 1] += 1;
     }
 
-    /// Returns the jobs at each base, identified by their index in the snapshot.
+    /// Returns the jobs overlapped at each base, identified by their index in the snapshot.
     fn filled(mut self, snapshot: &Snapshot, places: &Places) -> Vec<Vec<u32>> {
         let mut lists = vec![Vec::new(); self.at.len()];
         if lists.is_empty() {
@@ -158,7 +158,7 @@ impl Sets<'_> {
         self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
     }
 
-    /// Adds each set that consists of these jobs and one more. Returns the cost of this step.
+    /// Adds every set made up of these jobs plus one more. Returns the cost of doing so.
     fn expand(&mut self, jobs: &[u32], count: usize) -> u64 {
         for job in 0..count as u32 {
             if let Err(place) = jobs.binary_search(&job) {

@@ -4,8 +4,8 @@ use pavior_allocation::{Machine, Placement};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, Occupancy, Request, Sides, orientations};
 use thiserror::Error;
 
-/// The state of a machine at one point in time, independent of its strategy: the jobs by number,
-/// and the healthy nodes.
+/// The state of a machine at one point in time, regardless of its strategy: the jobs, sorted by
+/// number, and the healthy nodes.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_allocation::*; }
@@ -53,8 +53,8 @@ impl Snapshot {
         }
     }
 
-    /// Treats all nodes as failed except those that are free in `nodes`. If `nodes` is on another
-    /// grid, treats all nodes as failed.
+    /// Treats all nodes as failed except those that are free in `nodes`. If `nodes` belongs to a
+    /// different grid, treats every node as failed.
     #[must_use]
     pub fn within(mut self, nodes: &Occupancy) -> Snapshot {
         let same_grid = self.free.keep(nodes).and_then(|()| self.healthy.keep(nodes)).is_ok();
@@ -81,7 +81,7 @@ impl Snapshot {
         self
     }
 
-    /// Returns the state without the jobs that `gone` selects. Failed nodes stay unavailable.
+    /// Returns the state after removing the jobs that `gone` selects. Failed nodes stay failed.
     #[must_use]
     pub fn after(&self, gone: impl Fn(JobId) -> bool) -> Snapshot {
         let places = self.jobs.iter().enumerate().filter(|(_, (job, _))| gone(*job));
@@ -113,7 +113,7 @@ impl Snapshot {
         self.jobs[job].1.parts()
     }
 
-    /// Returns the nodes that would be free if the given jobs, identified by index, were gone.
+    /// Returns the nodes that would be free if the given jobs, identified by index, were removed.
     /// Failed nodes stay unavailable.
     pub(crate) fn without(&self, jobs: impl IntoIterator<Item = usize>) -> Occupancy {
         let mut free = self.free.clone();
@@ -121,8 +121,8 @@ impl Snapshot {
         free
     }
 
-    /// Frees the nodes that the given jobs, identified by index, hold. None of these nodes may
-    /// already be free. Failed nodes stay unavailable.
+    /// Frees the nodes held by the given jobs, identified by index. None of these nodes may already
+    /// be free. Failed nodes stay unavailable.
     pub(crate) fn give(&self, free: &mut Occupancy, jobs: impl Iterator<Item = usize>) {
         let whole = self.healthy.count() == self.grid.nodes();
         for part in jobs.flat_map(|job| self.parts(job)) {
@@ -135,7 +135,7 @@ impl Snapshot {
     }
 }
 
-/// Frees the healthy nodes in a box. None of them may already be free.
+/// Frees the healthy nodes in a box, none of which may already be free.
 pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupancy) {
     if healthy.is_free(part) {
         free.give(part).expect("a job's nodes were taken");
@@ -159,7 +159,7 @@ pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupa
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// The sides, all positive. They are 1 along axes that the machine does not have.
+    /// The side lengths, all positive. A side is 1 on any axis that the machine lacks.
     pub sides: Sides,
     /// True if the sides may be permuted.
     pub turn: bool,
@@ -219,7 +219,7 @@ impl Weights {
         Weights(snapshot.jobs().map(|(_, parts)| nodes(parts)).collect())
     }
 
-    /// Creates weights from a function, which may return, for example, the work lost or a priority.
+    /// Creates weights from a function that returns, for example, the work lost or a priority.
     ///
     /// # Errors
     /// Returns an error if the weights add up to more than 2^63.

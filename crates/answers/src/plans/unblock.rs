@@ -5,13 +5,13 @@ use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
 /// Finds the cheapest set of at most `max_jobs` jobs to move so that the box fits, and their new
-/// positions. The set contains the jobs in the way, and possibly others that make room for them.
+/// positions. The set contains the jobs blocking the box and possibly others that make room.
 ///
 /// Within the budget, the search is exact, because it tests every set of jobs with every packing.
 /// Ties go to fewer jobs, then to lower job numbers. If the box already fits, the plan has no
 /// moves.
 ///
-/// Cost: see `search.rs`. There are O(jobs^`max_jobs`) sets of jobs.
+/// See `search.rs` for the cost. There are O(jobs^`max_jobs`) sets of jobs.
 pub fn unblock(
     snapshot: &Snapshot,
     shape: Shape,
@@ -42,8 +42,8 @@ pub(crate) fn unblocked(
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// Finds the cheapest moves that make room for one of several boxes. Ties go to the first box. The
-/// boxes share the budget equally. If there are no boxes, there is no plan.
+/// Finds the cheapest moves that make room for any one of several boxes. Ties go to the first box.
+/// The budget is split equally among the boxes. If there are no boxes, there is no plan.
 pub fn unblock_any(
     snapshot: &Snapshot,
     shapes: &[Shape],

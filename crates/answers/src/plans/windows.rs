@@ -1,4 +1,4 @@
-//! A single pass over all positions of a box, which finds the jobs there and their weights.
+//! A single pass over all positions of a box that computes the overlapping jobs and weights.
 //!
 //! The bases at which a window overlaps a box form a box themselves (on a mesh, its sides are
 //! window + box - 1, clipped at the border). A job's weight is therefore added to all of these
@@ -18,8 +18,8 @@
 //! begins and subtracted where it ends. If no box begins or ends in a layer, the sums are the same
 //! as in the previous layer. If none ends in a layer, no sum is smaller than in the previous layer.
 //!
-//! Cost: O(jobs + bases in the visited layers) for jobs with one part. A job with several parts
-//! costs O(bases / 64) between its first and its last base.
+//! Cost: O(jobs + bases in the visited layers) for jobs with one part. Each job with several parts
+//! adds O(bases / 64), counting only the bases between its first and its last.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides};
 
@@ -34,7 +34,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Creates the bases of a box that fits the grid without being rotated.
+    /// Creates the set of bases for a box that fits the grid without rotation.
     pub(crate) fn of(grid: &Grid, sides: Sides) -> Places {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, sides[axis]));
         let wraps: [bool; 3] =
@@ -52,8 +52,8 @@ impl Places {
         Cuboid::new(base, self.sides)
     }
 
-    /// Calls `see` with the bases at which the box overlaps `part`, divided into disjoint boxes
-    /// that do not wrap.
+    /// Calls `see` with disjoint, non-wrapping boxes that together contain all bases at which the
+    /// box overlaps `part`.
     pub(crate) fn meeting(&self, part: &Cuboid, mut see: impl FnMut(Cuboid)) {
         let (mut base, mut sides) = ([0; 3], [1; 3]);
         for axis in 0..3 {
@@ -79,16 +79,16 @@ impl Places {
     }
 }
 
-/// The cost of clearing a box. The high half is the number of unavailable nodes, and the low half
-/// is the jobs' total weight, so costs are compared in this order.
+/// The cost of clearing a box. The high half is the number of unavailable nodes and the low half is
+/// the total weight of the jobs, so costs compare by nodes first and weight second.
 pub(crate) type Cost = u128;
 
 /// The layers of bases to visit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layers {
-    /// The first layer, and those in which a cost may be lower than in the previous layer.
+    /// The first layer and every layer in which some cost may be lower than in the previous one.
     Falling,
-    /// The first layer, and those in which costs or jobs may differ from the previous layer.
+    /// The first layer and every layer in which costs or jobs may differ from the previous one.
     Changed,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Costs {
 
 impl Costs {
     /// Computes the costs. Each job that the box overlaps adds its weight, and each unavailable
-    /// node costs more than all jobs together.
+    /// node costs more than all jobs combined.
     pub(crate) fn of(
         snapshot: &Snapshot,
         places: &Places,
@@ -140,7 +140,7 @@ impl Costs {
     pub(crate) fn each(&self, look: Layers, mut see: impl FnMut(Cost, Coordinates)) {
         let [width, rows, layers] = self.axes.map(|axis| usize::from(self.bases.side(axis)));
         let events = Events::of(&self.pieces, self.axes[2], layers);
-        // A row has one more element than it has bases, so every corner is inside.
+        // A row has one more element than it has bases, so that every corner is in bounds.
         let stride = width + 1;
         let mut steps: Vec<Cost> = vec![0; stride * rows];
         let mut sums: Vec<Cost> = vec![0; if rows == 1 { 0 } else { width }];
@@ -239,11 +239,11 @@ impl Events {
     }
 }
 
-/// A set of bases: the union over a job's parts.
+/// A set of bases: the union of the bases for all of a job's parts.
 pub(crate) struct Union {
     bases: Grid,
     words: Vec<u64>,
-    /// The range of words in which marks may be set.
+    /// The range of words that may contain marks.
     marked: std::ops::Range<usize>,
 }
 
@@ -274,8 +274,8 @@ impl Union {
         }
     }
 
-    /// Calls `see` with the bases at which a box overlaps any of these parts, as disjoint boxes.
-    /// The union must be empty before the call, and is empty again afterwards.
+    /// Calls `see` with disjoint boxes that make up the bases at which a box overlaps any of these
+    /// parts. The union must be empty before the call and is empty again afterward.
     pub(crate) fn meeting(
         &mut self,
         places: &Places,

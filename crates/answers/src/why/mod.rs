@@ -1,13 +1,13 @@
 //! Explains why a request is waiting or would be refused. All interfaces give the same answer.
 //!
-//! The answer contains the expected start time and place, from the first of these that applies:
+//! The expected start time and place come from the first of these sources that applies:
 //!
 //! 1. the scheduler's plan, if known ([`Question::planned`]);
 //! 2. the first place to become free as jobs reach their expected ends ([`earliest`]);
 //! 3. the place whose jobs hold the fewest nodes ([`blockers`]), without a time.
 //!
-//! The answer also contains the jobs that currently hold this place, and moves that would make room
-//! sooner ([`unblock_any`]).
+//! The answer also contains the jobs that currently occupy this place, and moves that would make
+//! room sooner ([`unblock_any`]).
 //!
 //! The answer is turned into sentences in `words.rs`. Each interface supplies job names and a time
 //! format.
@@ -108,7 +108,7 @@ pub enum Cause {
     Fits,
     /// Fewer nodes are free than the request needs.
     Nodes,
-    /// Enough nodes are free, but the strategy finds no place among them.
+    /// Enough nodes are free, but the strategy cannot find a place for the request among them.
     Place,
     /// A place is free, but the strategy does not use it.
     Strategy,
@@ -124,13 +124,13 @@ pub enum Cause {
 pub struct PlannedStart {
     /// The planned start time.
     pub at: Time,
-    /// The planned place, or `None` if the scheduler only counts nodes or plans several boxes.
+    /// The planned place, or `None` if the scheduler only counts nodes or plans multiple boxes.
     pub place: Option<Cuboid>,
 }
 
 impl PlannedStart {
     /// Returns the scheduler's reservation for a job if it begins before a given time. Later
-    /// reservations depend on jobs without a known end. Takes O(reservations) time.
+    /// reservations depend on jobs whose end is unknown. Takes O(reservations) time.
     pub fn of(standing: Option<&Standing>, job: JobId, before: Time) -> Option<PlannedStart> {
         let mut reserved = standing?.reserved.iter();
         let own = reserved.find(|one| one.job == job && one.from < before)?;
@@ -164,14 +164,14 @@ pub struct Blocked {
 }
 
 impl Blocked {
-    /// Returns the jobs to list by name, and the number of other jobs.
+    /// Returns the jobs to list by name, and the number of remaining jobs.
     pub fn largest(&self) -> (&[(JobId, u64)], usize) {
         let named = self.jobs.len().min(NAMED);
         (&self.jobs[..named], self.jobs.len() - named)
     }
 }
 
-/// The reason that a request does not start now, and what would let it start.
+/// The reason that a request does not start now, and what would allow it to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
     /// The reason that the request does not start.
@@ -182,12 +182,12 @@ pub struct Why {
     pub free: u64,
     /// The scheduler's planned time and place for the request.
     pub planned: Option<PlannedStart>,
-    /// The request's placement if it could start now, or the free place that the strategy does not
-    /// use. Otherwise, empty.
+    /// The request's placement if it could start now, or a free place that the strategy does not
+    /// use. Empty otherwise.
     pub place: Vec<Cuboid>,
-    /// The jobs and nodes in the way, if a box is needed and none is free.
+    /// The jobs and nodes that block the request, if it needs a box and none is free.
     pub blocked: Option<Blocked>,
-    /// The time when enough nodes will be free, if nodes are granted by count.
+    /// The time at which enough nodes will be free, if nodes are granted by count.
     pub enough: Option<Time>,
 }
 
@@ -202,7 +202,7 @@ pub struct Question<'a> {
     /// A function that returns the expected end of a running job, or `None` if the end is unknown
     /// or hidden from the user.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// The limits on moving jobs to make room. If they allow 0 jobs, no moves are planned.
+    /// Limits on the jobs to move to make room. If they allow 0 jobs, no moves are planned.
     pub limits: SearchLimits,
 }
 
@@ -216,8 +216,8 @@ impl<'a> Question<'a> {
 
 /// Explains why a request does not start now.
 ///
-/// Cost: O(jobs + N) for each box and orientation, on N nodes. Without a planned place, this adds
-/// O(log e) searches for a free box, for e end times. With moves, it adds [`unblock_any`].
+/// Cost: O(jobs + N) per box and orientation, for N nodes. Without a planned place, adds O(log e)
+/// searches for a free box, for e end times. With moves, adds the cost of [`unblock_any`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers;
@@ -252,7 +252,7 @@ pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
 }
 
 impl Why {
-    /// Creates an answer that contains only the cause. This requires no search for a place, so it
+    /// Creates an answer that contains only the cause. No search for a place is required, so this
     /// is cheap even for many requests.
     pub(crate) fn cause_alone(
         cause: Cause,
@@ -289,7 +289,7 @@ fn cause(snapshot: &Snapshot, demand: &Demand, queued: Queued, is_free: bool) ->
     }
 }
 
-/// Finds the place where a request will start, the jobs in it, and moves that free it sooner.
+/// Finds a request's future place, the jobs that hold it, and moves that would free it sooner.
 fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     let Question { demand, planned, end, limits, .. } = question;
     let boxes = &demand.boxes;

@@ -22,8 +22,8 @@ pub struct Words<'a> {
 }
 
 impl Why {
-    /// Returns the answer as lines: the reason and the expected start, the jobs in the way, and
-    /// moves that would make room sooner.
+    /// Returns the answer as lines: the reason and the expected start, the blocking jobs, and moves
+    /// that would make room sooner.
     pub fn lines(&self, words: &Words<'_>) -> Vec<String> {
         let mut lines = vec![self.sentence(words)];
         if let Some(blocked) = &self.blocked {
@@ -146,12 +146,12 @@ impl Queued {
 }
 
 impl Blocked {
-    /// Returns true if the clause about the start names the place.
+    /// Returns true if the start clause names the place.
     fn is_named(&self) -> bool {
         self.until.is_some() || !self.unavailable.is_empty()
     }
 
-    /// Describes the jobs and nodes in the way. If `is_named` is true, the previous sentence has
+    /// Describes the blocking jobs and nodes. If `is_named` is true, the previous sentence has
     /// already named the place.
     fn in_the_way(&self, words: &Words<'_>, is_named: bool) -> String {
         let at = if is_named {

@@ -13,7 +13,7 @@ pub(crate) fn masks(grid: &Grid, parts: &[Cuboid]) -> u32 {
     parts.iter().fold(0, |all, part| all | mask(grid, part))
 }
 
-/// Returns all positions of a box in order of orientation and base.
+/// Returns all positions of a box, sorted by orientation and then by base.
 pub(crate) fn places(grid: &Grid, sides: Sides, turn: bool) -> Vec<(Cuboid, u32)> {
     let turned = orientations(sides).take(if turn { 6 } else { 1 });
     let places = turned.flat_map(|sides| {
@@ -22,7 +22,7 @@ pub(crate) fn places(grid: &Grid, sides: Sides, turn: bool) -> Vec<(Cuboid, u32)
     places.map(|at| (at, mask(grid, &at))).collect()
 }
 
-/// The state of a machine as the reference implementation represents it.
+/// A machine's state, as represented in the reference implementation.
 pub(crate) struct State {
     pub(crate) grid: Grid,
     pub(crate) jobs: Vec<Vec<Cuboid>>,
@@ -41,7 +41,7 @@ impl State {
         masks(&self.grid, &self.jobs[job])
     }
 
-    /// Returns the healthy nodes that are free once the `moved` jobs are gone.
+    /// Returns the healthy nodes that are free once the `moved` jobs have been removed.
     pub(crate) fn free_without(&self, moved: &[usize]) -> u32 {
         let others = (0..self.jobs.len()).filter(|job| !moved.contains(job));
         others.fold(self.healthy, |free, job| free & !self.held(job))
@@ -71,7 +71,7 @@ impl State {
         packs(free, &lists, 0)
     }
 
-    /// Returns the minimum weight of at most `most` jobs, including `required`, that make room.
+    /// Returns the least total weight of at most `most` jobs, with `required`, that make room.
     pub(crate) fn least(
         &self,
         shape: Sides,
@@ -128,8 +128,8 @@ impl State {
     }
 }
 
-/// Returns true if one box can be chosen from each list so that none overlap. Equal lists are
-/// adjacent, and interchangeable boxes are placed in ascending order.
+/// Returns true if one box can be chosen from each list so that no two overlap. Equal lists must be
+/// adjacent. Interchangeable boxes are placed in ascending order.
 fn packs(free: u32, lists: &[Vec<u32>], from: usize) -> bool {
     let Some((first, rest)) = lists.split_first() else { return true };
     first.iter().enumerate().skip(from).any(|(index, place)| {

@@ -1,4 +1,4 @@
-//! Plans to make room by a given time, compared with all sets of requeued and moved jobs.
+//! Compares plans to make room by a given time with all sets of requeued and moved jobs.
 
 use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, Shape, room_by};
 use pavior_kernel::{Stream, Time};
@@ -10,7 +10,7 @@ use crate::unblocks::carry_out;
 
 const BY: Time = Time(10);
 
-/// Returns the row of the example: job a runs until 8, and job b until 20.
+/// Creates the example row, in which job a runs until time 8 and job b until time 20.
 fn row(failed: &[NodeId]) -> (pavior_answers::Snapshot, impl Fn(JobId) -> Prospect) {
     let part = |x| vec![Cuboid::new([x, 0, 0], [2, 1, 1])];
     let snapshot = states::snapshot(Grid::mesh(&[6]).unwrap(), &[part(0), part(2)], failed);
@@ -31,10 +31,10 @@ fn who_ends_in_time_need_not_move() {
     let plan = ask(&[], 9, 1).plan.unwrap();
     assert_eq!((plan.lost, plan.moves.jobs), (0, vec![JobId(1)]));
     assert_eq!((plan.ready, plan.awaited), (vec![Time(0)], vec![JobId(0)]));
-    // A node has failed, so there is no room for b next to the box.
+    // A node has failed, so there is no room for both b and the box.
     let plan = ask(&[NodeId(5)], 9, 1).plan.unwrap();
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, Vec::new()));
-    // At time 7, both jobs are in the way. Without b, four nodes in a row are free.
+    // At time 7, both jobs block the box. Without b, four nodes in a row are free.
     let plan = ask(&[], 7, 1).plan;
     assert_eq!(plan.map(|plan| (plan.requeued, plan.lost)), Some((vec![JobId(1)], 30)));
     assert_eq!(ask(&[], 20, 1).plan.unwrap().awaited, [JobId(0), JobId(1)]);
@@ -75,7 +75,7 @@ fn who_may_not_be_requeued_is_not() {
     };
     assert_eq!(ask(8, &kept).plan.map(|plan| plan.awaited), Some(vec![JobId(0)]));
     assert_eq!((ask(7, &kept).plan, ask(7, &kept).proven), (None, true));
-    // b is requeued, and a moves to its nodes. Requeuing a would lose more.
+    // Job b is requeued, and job a moves to its nodes. Requeuing job a would lose more work.
     let plan = ask(7, &prospect).plan.unwrap();
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, vec![JobId(0)]));
 }
@@ -111,7 +111,7 @@ fn least(
     judged.min()
 }
 
-/// Checks a plan by making its moves after removing the jobs that end in time or are requeued.
+/// Checks a plan by executing its moves after removing jobs that end in time or are requeued.
 fn check(
     state: &State,
     plan: &RoomPlan,
@@ -176,7 +176,7 @@ fn two_thousand_states() {
         }
         let found = answer.plan.map(|plan| (plan.lost, plan.moves.cost));
         if found != judged {
-            // On a mismatch, a cheaper set fits, but its moves wait for each other in a cycle.
+            // If they differ, a cheaper set fits, but its moves block each other in a cycle.
             assert!(found.is_none_or(|found| judged.is_some_and(|judged| judged < found)));
             circles += 1;
         }

@@ -1,4 +1,4 @@
-//! Draining and defragmentation, compared with the reference implementation.
+//! Compares draining and defragmentation with the reference implementation.
 
 use pavior_answers::{SearchLimits, Shape, Snapshot, Weights, defragment, drain};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
@@ -28,7 +28,7 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     if cost == least {
         return;
     }
-    // On a mismatch, a cheaper set fits but has no feasible order, even with temporary positions.
+    // If they differ, a cheaper set fits but cannot be ordered, even with temporary positions.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();
@@ -57,7 +57,7 @@ pub(crate) fn judge_defragment(
     let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
     let count = slots.plan.boxes.len();
     // The bound is valid with any budget. The reference implementation also counts packings of two
-    // jobs whose moves wait for each other, and cannot recognize these packings if the budget is 0.
+    // jobs that block each other's moves, and cannot detect such packings if the budget is 0.
     for budget in [0, 200, 2_000, limits.budget] {
         let hasty = SearchLimits { budget, ..limits };
         let hasty = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &hasty);

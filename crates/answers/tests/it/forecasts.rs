@@ -1,5 +1,5 @@
-//! Forecasts through the public interface: their inputs, their independence of the future, and
-//! their calibration.
+//! Tests of forecasts through the public interface: their inputs, their independence from the
+//! future, and their calibration.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +48,7 @@ fn job(id: u64, arrival: u64, sides: [u16; 3], run: u64, estimate: Option<u64>) 
     (job, kind)
 }
 
-/// Creates jobs of three users on a heavily loaded machine. One in four has no estimate.
+/// Creates jobs from three users on a heavily loaded machine. One job in four has no estimate.
 fn stream(seed: u64, count: u64) -> Vec<(Job, Kind)> {
     let mut draw = Stream::new(seed, 0, "test-jobs");
     let mut now = 0;
@@ -96,8 +96,8 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(judged(&jobs, "easy", effort(1)), judged(&jobs, "easy", effort(3)));
 }
 
-/// Checks that forecasts do not use the future. If no other job ends or arrives after a job's
-/// submission, its forecast must be the same. Under `fcfs`, decisions do not depend on estimates,
+/// Forecasts must not depend on the future. If no other job ends or arrives after a job is
+/// submitted, its forecast must stay the same. Under `fcfs`, decisions do not depend on estimates,
 /// so the state is also the same.
 #[test]
 fn nothing_is_read_of_what_is_not_over() {
@@ -151,7 +151,7 @@ fn a_forecast_that_is_stopped_says_so() {
     assert!(forecaster.forecast_request(&state, waiting.0, waiting.1).is_ok());
 }
 
-/// Checks that a job without competitors starts when an advance reservation ends.
+/// If a job would overlap an advance reservation, its forecast start is the reservation's end.
 #[test]
 fn what_is_reserved_ahead_is_waited_for() {
     for scheduler in ["fcfs", "easy", "conservative"] {
@@ -190,7 +190,7 @@ fn a_request_is_told_without_being_made() {
     assert_eq!(said.times(), [Some(Time(90 * SECOND)); 4], "it fits now");
 }
 
-/// Checks that later arrivals get unused job numbers.
+/// Simulated later arrivals must get unused job numbers, whatever numbers the jobs have.
 #[test]
 fn jobs_may_have_any_numbers() {
     let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
@@ -210,7 +210,7 @@ fn jobs_may_have_any_numbers() {
     }
 }
 
-/// Checks that job numbers from the past may be reused. Earlier promises to jobs with these numbers
+/// Job numbers from the past may be reused. Earlier promises made to jobs with these numbers must
 /// no longer count.
 #[test]
 fn a_queue_is_told_with_what_the_past_taught() {
@@ -244,9 +244,9 @@ fn a_queue_is_told_with_what_the_past_taught() {
     assert!(forecast.experience.calibrated && forecast.experience.runs == 400);
 }
 
-/// If each 3x3 box has an unavailable node, a 3x3 request must get no start time, whatever the
-/// forecaster has learned. Under `fcfs`, the job behind it must get none, either, but for another
-/// reason.
+/// If every 3x3 box contains an unavailable node, a 3x3 request must get no start time, whatever
+/// the forecaster has learned. Under `fcfs`, the job behind it must not get one either, but for a
+/// different reason.
 #[test]
 fn what_cannot_start_has_no_time_but_a_reason() {
     let past = stream(5, size(60, 400, 400));
@@ -300,7 +300,7 @@ fn what_cannot_start_has_no_time_but_a_reason() {
     }
 }
 
-/// Checks that no place is reported if nodes are granted by count.
+/// If nodes are granted by count, the forecast must not name an unavailable place.
 #[test]
 fn a_number_of_nodes_lacks_no_place() {
     let machine = Machine::new("mesh:4x4".parse().unwrap(), "random").unwrap();
@@ -315,8 +315,8 @@ fn a_number_of_nodes_lacks_no_place() {
     assert_eq!(request(&mut forecaster, &state, (all, kind)).times(), [Some(Time::ZERO); 4]);
 }
 
-/// Checks that a job without a predicted start gets no promise, so no promise is broken when the
-/// job starts after a repair.
+/// A job without a predicted start must get no promise, so no promise is broken when the job starts
+/// after a repair.
 #[test]
 fn where_there_is_no_time_nothing_is_promised() {
     let mut state = dispatcher("easy");

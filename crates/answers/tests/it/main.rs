@@ -1,5 +1,5 @@
-//! Tests through the public interface: plans, compared with brute force in every small state,
-//! forecasts and reasons.
+//! Tests of the public interface: plans (compared with brute force in every small state),
+//! forecasts, and reasons.
 
 mod brute;
 mod by;

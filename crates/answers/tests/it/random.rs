@@ -1,4 +1,4 @@
-//! Tests of 10,000 random states of machines with at most 32 nodes.
+//! Tests on 10,000 random states of machines with at most 32 nodes.
 
 use pavior_kernel::Stream;
 

@@ -1,4 +1,4 @@
-//! Plans to make room on a dispatcher, and the jobs that they delay.
+//! Tests of plans that make room on a dispatcher, and of the jobs that these plans delay.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_answers::{DelayedJob, Room, RoomQuestion, SearchLimits, Shape};
@@ -19,8 +19,8 @@ fn job(id: u64, sides: u16, estimate: u64) -> Job {
     waits::job(id, Request::shape([sides]), Time::ZERO, Time(estimate))
 }
 
-/// Creates a queue in which job 1 holds the first two of six nodes until 100, and job 2 waits for
-/// all nodes.
+/// Creates a dispatcher with six nodes. Job 1 holds the first two until time 100, and job 2 is
+/// waiting for all six.
 fn line() -> Dispatcher {
     let machine = Machine::new("mesh:6".parse().unwrap(), "ff").unwrap();
     let mut dispatcher = Dispatcher::new(machine, scheduler());
@@ -45,8 +45,8 @@ fn a_requeued_job_waits_again_and_what_is_reserved_delays_others() {
     let plan = question.plan(&dispatcher, NOW).plan.expect("the job may be requeued");
     // The job loses five ticks of work on two nodes.
     assert_eq!((&plan.requeued[..], plan.lost), (&[JobId(1)][..], 10));
-    // Without the plan, job 2 starts when job 1 ends, at 100. With the plan, job 2 starts at 160,
-    // when the room is no longer needed.
+    // Without the plan, job 2 starts when job 1 ends, at time 100. With the plan, job 2 starts at
+    // time 160, when the room is no longer needed.
     let late = question.delayed(&plan, &dispatcher, NOW, scheduler).unwrap();
     let delayed = |job, before, planned| DelayedJob {
         job: JobId(job),

@@ -1,4 +1,4 @@
-//! Counts of slots, compared with an exhaustive search.
+//! Compares slot counts with an exhaustive search.
 
 use pavior_answers::{SearchLimits, Shape, Slots, Snapshot, next_slot, slots};
 use pavior_kernel::{Stream, Time};
@@ -44,7 +44,7 @@ fn places(grid: Grid, shape: Shape) -> Vec<Cuboid> {
     states::boxes(grid).into_iter().filter(|place| alike(place.sides)).collect()
 }
 
-/// Checks that the boxes are disjoint, free, of the right shape, and within the bound.
+/// Checks that the boxes are disjoint, free, and correctly shaped, and that the bound holds.
 fn sound(found: &Slots, free: &Occupancy, all: &[Cuboid]) {
     assert!(found.boxes.iter().all(|place| all.contains(place)), "{found:?}");
     let mut left = free.clone();
@@ -96,11 +96,11 @@ fn random_states() {
         let most = judge(&snapshot, Shape { sides: drawn.shape, turn });
         counts[most.min(7) as usize] += 1;
     }
-    // The states are not trivial: zero, one and several slots are all common.
+    // The states are nontrivial: zero, one, and multiple slots are all common.
     assert!(counts[..4].iter().all(|&count| count > 50), "{counts:?}");
 }
 
-/// Compares the next slot with a replay, one job end at a time.
+/// The next slot must match a replay that ends one job at a time.
 #[test]
 fn the_next_slot_is_that_of_a_replay() {
     let (mut later, mut never) = (0, 0);
@@ -148,7 +148,7 @@ fn an_empty_machine_is_packed_by_alignment() {
     for (name, sides, most) in [
         ("torus:16x16x16", [4, 4, 4], 64),
         ("mesh:16x16x16", [4, 4, 4], 64),
-        // A shifted arrangement holds five boxes, whereas two rows of two hold only four.
+        // A staggered arrangement fits five boxes, whereas two rows of two fit only four.
         ("torus:10x10", [4, 4, 1], 5),
         ("mesh:64x64", [1, 1, 1], 4_096),
         ("torus:64x64x64", [8, 8, 8], 512),

@@ -21,7 +21,7 @@ pub(crate) fn snapshot(grid: Grid, jobs: &[Vec<Cuboid>], failed: &[NodeId]) -> S
     Snapshot::of(&machine)
 }
 
-/// Returns every box on a grid. Each set of nodes occurs once.
+/// Returns every box on a grid, listing each set of nodes only once.
 pub(crate) fn boxes(grid: Grid) -> Vec<Cuboid> {
     let [a, b, c] = grid.sides();
     let mut all = Vec::new();
@@ -34,8 +34,8 @@ pub(crate) fn boxes(grid: Grid) -> Vec<Cuboid> {
     all
 }
 
-/// Calls `look` with every state in which disjoint boxes cover some nodes and some of the others
-/// have failed.
+/// Calls `look` with every state in which disjoint boxes cover some nodes and some of the remaining
+/// nodes have failed.
 pub(crate) fn every(grid: Grid, failures: bool, look: &mut dyn FnMut(&[Cuboid], &[NodeId])) {
     let all = boxes(grid);
     let mut open = Occupancy::all_free(grid);
@@ -79,7 +79,7 @@ fn walk(
     }
 }
 
-/// A random machine with at most 32 nodes, some jobs (some of them in several parts), and some
+/// A random machine with at most 32 nodes, some jobs (possibly with more than one part), and some
 /// failed nodes.
 pub(crate) struct Drawn {
     pub(crate) grid: Grid,

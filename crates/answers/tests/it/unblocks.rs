@@ -1,4 +1,4 @@
-//! Plans that unblock a request, executed step by step and compared with the reference
+//! Executes plans that unblock a request step by step and compares them with the reference
 //! implementation.
 
 use pavior_answers::{MovePlan, Planned, SearchLimits, Shape, Snapshot, Weights, unblock};
@@ -48,7 +48,7 @@ fn sides(part: &Cuboid, turn: bool) -> Sides {
     sides
 }
 
-/// Checks one answer. Returns the number of cheaper sets that have no feasible order.
+/// Checks one answer. Returns the number of cheaper sets for which no feasible order exists.
 pub(crate) fn judge(
     state: &State,
     snapshot: &Snapshot,
@@ -72,7 +72,7 @@ pub(crate) fn judge(
     if cost == least {
         return 0;
     }
-    // On a mismatch, a cheaper set fits but has no feasible order, even with temporary positions.
+    // If they differ, a cheaper set fits but cannot be ordered, even with temporary positions.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();
@@ -89,7 +89,7 @@ pub(crate) fn judge(
     1
 }
 
-/// Checks every state of a machine, every shape, and up to two moves, with three kinds of weights.
+/// Checks every state and shape on a machine, with up to two moves and three kinds of weights.
 fn every(grid: Grid, failures: bool) {
     let shapes: Vec<Sides> = (0..grid.nodes())
         .map(|code| grid.point(NodeId(code)).map(|side| side + 1))

@@ -69,7 +69,7 @@ fn all_parts_speak_of_one_place() {
     assert!(timed > 300 && moved > 300 && lost > 30, "{timed} {moved} {lost}");
 }
 
-/// Creates a row of 12 nodes in which jobs 1 to 4 hold 1, 2, 1 and 3 nodes.
+/// Creates a row of 12 nodes in which jobs 1 to 4 hold 1, 2, 1, and 3 nodes, respectively.
 fn row() -> Machine {
     let grid = Grid::mesh(&[12]).unwrap();
     let mut machine = Machine::with_seed(grid, &"ff".parse::<Selection>().unwrap(), 1).unwrap();

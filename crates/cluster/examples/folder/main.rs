@@ -56,14 +56,14 @@ struct Record {
     why: Option<String>,
 }
 
-/// A job and the text of its file.
+/// A job, along with the text of its file.
 struct Job {
     name: String,
     text: String,
     record: Record,
 }
 
-/// The directory's contents, with the oldest job first. A job's number is its index in `jobs`.
+/// The directory's contents. Jobs are sorted oldest first and numbered by their index in `jobs`.
 struct World {
     grid: Grid,
     strategy: strategies::Selection,
@@ -72,8 +72,8 @@ struct World {
     jobs: Vec<Job>,
 }
 
-/// A change to a job's file, made only if the file still contains the text `seen`. If `text` is
-/// `None`, the file is deleted.
+/// A change to a job's file, made only if the file's text is still `seen`. If `text` is `None`, the
+/// file is deleted.
 struct Action {
     name: String,
     seen: String,
@@ -121,7 +121,7 @@ impl Job {
         Action { name: self.name.clone(), seen: self.text.clone(), text }
     }
 
-    /// Returns the job's box, or `None` if it has none or the box extends beyond the machine.
+    /// Returns the job's box, or `None` if there is none or it extends past the machine.
     fn held(&self, grid: &Grid) -> Option<Cuboid> {
         let [base, sides] = self.record.at?;
         Some(Cuboid::new(base, sides)).filter(|at| at.lies_on(grid))

@@ -23,7 +23,7 @@ fn jobs_start_and_end_and_the_others_are_told_why_they_wait() {
     assert!(view.why("b").unwrap().contains("job a (4 nodes)"));
     assert_eq!(view.why("c").unwrap(), "c: its shape does not fit on mesh:4x2");
     assert!(view.why("d").is_err());
-    // A second daemon that has read the same directory changes nothing.
+    // A second daemon that read the same directory must not change anything.
     let (late, _) = plan(&read(folder.path()).unwrap(), 1060).unwrap();
     turn(folder.path(), 1060).unwrap();
     let done = late.iter().filter(|one| carry_out(folder.path(), one).unwrap());

@@ -136,7 +136,7 @@ fn equal_lines_are_said_and_drawn_apart() {
     let drawn = chart(vec![series("ff", 2.0), series("<tff>", 2.0), series("tbl", 1.0)]);
     let picture = svg(&drawn);
     let said = "ff and &lt;tff&gt; are equal, so their lines alternate.";
-    // The sentence appears in the drawing and in its description.
+    // The sentence appears both in the drawing and in its description.
     assert_eq!(picture.matches(said).count(), 2, "{picture}");
     // Only the second line has offset -8, because samples in the legend start with a dash.
     let count = |offset: &str| picture.matches(&format!("stroke-dashoffset=\"{offset}\"")).count();
@@ -203,7 +203,7 @@ fn long_names_along_x_do_not_leave_the_picture() {
         note: String::new(),
     };
     let svg = svg(&chart);
-    // The second position is farther from the left edge, so there is space for the whole name.
+    // The second position is farther from the left edge, leaving space for the whole name.
     let whole = svg.matches(&format!(">{name}<")).count();
     assert_eq!((whole, svg.matches('…').count()), (1, 1), "{svg}");
 }

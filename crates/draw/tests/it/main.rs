@@ -1,4 +1,4 @@
-//! Tests that drawings of all kinds are well-formed and contain no NaN, for any data.
+//! Tests that every kind of drawing is well-formed and free of NaN, whatever the data.
 
 mod charts;
 mod hostile;

@@ -1,6 +1,6 @@
 //! A checker that implements enough of XML 1.0 to find mistakes that could occur in a drawing.
 
-/// Asserts that a text is one well-formed XML element with allowed characters, and that its
+/// Asserts that the text is one well-formed XML element with allowed characters, and that its
 /// attributes are quoted, distinct, and free of NaN and infinities.
 pub(crate) fn assert_well_formed(text: &str) {
     let is_allowed = |c: char| {
@@ -49,7 +49,7 @@ fn assert_attributes(mut text: &str) {
     }
 }
 
-/// Asserts that every ampersand in a text begins an entity.
+/// Asserts that every ampersand in the text begins an entity.
 fn content(text: &str) {
     for after in text.split('&').skip(1) {
         let entity = after.split_once(';').map(|(entity, _)| entity);

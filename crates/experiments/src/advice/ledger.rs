@@ -79,7 +79,7 @@ impl Ledger {
         (self.waits, self.pieces.into_iter().map(|pieces| full(pieces.batches)).collect())
     }
 
-    /// Ends a piece. Stores the time averages of its metrics, and resets these metrics.
+    /// Ends a piece: stores the time averages of its metrics and resets those metrics.
     fn close(&mut self, now: Time) {
         let span = self.time.units(now.since(self.from));
         for Pieces { metric, batches, .. } in self.averages() {
@@ -108,12 +108,12 @@ impl Ledger {
                 batches[piece].of += if wanted == Whole::Mean { 1.0 } else { 0.0 };
             }
             // Reset the metric after each fact, because adding contributions to a growing sum would
-            // round them.
+            // introduce rounding errors.
             metric.see(now, &Fact::CountingStarts);
         }
     }
 
-    /// Passes a fact to averages and means. Sums receive only facts that contribute to them.
+    /// Passes a fact to the averages and means. Sums receive only facts that contribute to them.
     fn tell(&mut self, now: Time, fact: &Fact<'_>) {
         let told = self.pieces.iter_mut().filter(|pieces| pieces.whole != Whole::Sum);
         told.for_each(|pieces| pieces.metric.see(now, fact));

@@ -72,7 +72,7 @@ pub struct Run {
     pub command: String,
     /// Each measure's value, in its metric's unit, or `None` if the measure does not apply.
     pub values: Vec<Option<f64>>,
-    /// The number of jobs rejected because they can never fit.
+    /// The number of jobs rejected because they could never fit.
     pub rejected: u64,
     /// The number of jobs that never started.
     pub stuck: u64,
@@ -219,8 +219,8 @@ pub fn advise_among(
     })
 }
 
-/// Returns the point that the settings describe, or `None` if they describe several. If `placed` is
-/// set, this is the point that uses the logged placements.
+/// Returns the point that the settings describe, or `None` if they describe several points. If
+/// `placed` is set, returns the point that uses the logged placements.
 fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
     let count = 1 + usize::from(settings.iter().any(|setting| setting.key == "placed"));
@@ -273,7 +273,7 @@ fn tried(
 /// The measures and their metrics.
 struct Measures {
     list: Vec<Measure>,
-    /// The metrics computed piece by piece. In the list of measures, they follow the waits.
+    /// The metrics computed piece by piece. They come after the waits in the list of measures.
     pieces: Vec<(&'static MetricSpec, Whole)>,
 }
 

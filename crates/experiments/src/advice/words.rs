@@ -3,7 +3,7 @@
 use super::{Advice, Alternative, Change, Measure, Shown, Topic};
 use crate::batches::FEWEST_JOBS;
 
-/// The index of the measure of wait times for all jobs.
+/// The index of the measure for the wait times of all jobs.
 const WAITING: usize = 0;
 
 /// Returns recommendations, each supported by its alternative's confidence intervals.
@@ -67,7 +67,7 @@ fn of_settings(advice: &Advice) -> Vec<String> {
 }
 
 /// Returns a sentence about the job sizes for which the difference is significant. Returns `None`
-/// if there are no such sizes, or if the difference over all jobs is significant.
+/// if there are none, or if the difference over all jobs is significant.
 fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     if shown(one) != Shown::Nothing {
         return None;
@@ -97,8 +97,8 @@ fn shown(one: &Alternative) -> Shown {
     waiting(one).map_or(Shown::Nothing, |change| change.shown())
 }
 
-/// Returns a sentence that states how much shorter or longer the waits would have been, if this
-/// difference is significant.
+/// Returns a sentence that states how much shorter or longer the waits would have been, provided
+/// that the difference is significant.
 fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     let [low, high] = waiting(one)?.ends()?;
     let words = &one.words;
@@ -113,8 +113,8 @@ fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     })
 }
 
-/// Returns a sentence that states how many node-hours would have been lost, if the difference in
-/// losses is significant.
+/// Returns a sentence that states how many node-hours would have been lost, provided that the
+/// difference in losses is significant.
 fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
     let lost = advice.measures.iter().position(|measure| measure.metric == "node_time_lost")?;
     let change = one.changes[lost]?;
@@ -169,8 +169,8 @@ pub fn value(measure: &Measure, value: Option<f64>) -> String {
     })
 }
 
-/// Formats a difference and its half-width for display, in the measure's unit. If the interval
-/// contains zero, so that the difference is not significant, the text begins with `~`.
+/// Formats a difference and its half-width for display, in the measure's unit. The text begins with
+/// `~` if the interval contains zero, that is, if the difference is not significant.
 pub fn cell(measure: &Measure, change: Option<Change>) -> String {
     let Some(change) = change.map(|change| change.times(1.0 / measure.scale)) else {
         return "-".to_string();

@@ -15,7 +15,7 @@ use pavior_mesh::{Grid, JobId, Request};
 #[derive(Clone, Debug)]
 pub(super) struct Demand<'a> {
     pub(super) grid: Grid,
-    /// The stream of requests, which restarts when it ends.
+    /// The stream of requests, which starts over when it ends.
     pub(super) requests: &'a [Request],
     pub(super) attempts: usize,
     /// The number of warm-up attempts, which are not recorded. If this is `None`, the warm-up lasts
@@ -46,7 +46,7 @@ pub(super) struct Churn {
     pub(super) rejected: u64,
     /// The number of parts in use, summed over all attempts.
     pub(super) parts: u64,
-    /// The work done by `find` in granted attempts. `refused` is that of refused attempts.
+    /// The work done by `find` in granted attempts. `refused` is the same for refused attempts.
     pub(super) granted: Work,
     pub(super) refused: Work,
     /// The work done to record grants and releases.
@@ -197,7 +197,7 @@ impl<'a> Play<'a> {
         } else {
             self.refused += work;
             if !self.depart() {
-                // Even an empty machine refuses this request, although it reported that the request
+                // Even an empty machine refuses this request, although it claimed that the request
                 // could fit.
                 self.pending = None;
             }

@@ -1,4 +1,4 @@
-//! Benchmarks that compare several strategies' time per allocation attempt on the same requests.
+//! Benchmarks that compare strategies by time per allocation attempt on the same requests.
 //!
 //! Each strategy's churn is recorded first and then replayed in rounds. Every round runs all
 //! strategies, so that any other load affects them equally. A round replays each churn twice:
@@ -33,7 +33,7 @@ pub struct Bench {
     pub grid: Grid,
     /// The strategies. Ratios are relative to the first.
     pub strategies: Vec<Selection>,
-    /// The stream of requests, which restarts when it ends.
+    /// The stream of requests, which starts over when it ends.
     pub requests: Vec<Request>,
     /// The number of attempts per strategy, which must be positive.
     pub attempts: usize,
@@ -53,7 +53,7 @@ pub struct Bench {
 pub struct BenchResults {
     /// The overhead of a clock reading in nanoseconds, already subtracted from all times.
     pub clock_overhead_ns: f64,
-    /// One row per strategy, in the order given.
+    /// One row per strategy, in the order of `strategies`.
     pub rows: Vec<BenchRow>,
 }
 

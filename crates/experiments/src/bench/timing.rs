@@ -6,7 +6,7 @@ use pavior_simulation::Stopwatch;
 
 use super::churn::{Churn, Step};
 
-/// The number of attempts between two clock readings if grants and releases are also measured.
+/// The number of attempts between clock readings when grants and releases are also measured.
 pub const BATCH: usize = 64;
 
 /// The margin by which a reading must exceed twice its expected duration to count as interrupted.
@@ -62,7 +62,7 @@ struct Readings {
 pub(super) struct Settled {
     /// The total time of each round's attempts, without interruptions.
     pub(super) rounds: Vec<f64>,
-    /// The times of granted attempts. `refused` contains those of refused attempts.
+    /// The times of granted attempts. `refused` holds the times of refused attempts.
     pub(super) granted: Vec<f64>,
     pub(super) refused: Vec<f64>,
     /// The total time of all batches.
@@ -107,8 +107,8 @@ impl Replays {
     }
 }
 
-/// Adds up a round's readings. A reading far above the combined time over all rounds counts as
-/// interrupted and is replaced by that time.
+/// Adds up a round's readings. A reading far above the item's settled time over all rounds counts
+/// as interrupted and is replaced by the settled time.
 fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     let each = round.iter().zip(settled).map(|(reading, settled)| {
         let reading = f64::from(*reading);
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn interruptions_drop_out() {
-        // Two items were measured in three rounds, and one reading was interrupted.
+        // Two items were measured in three rounds, and one of the readings was interrupted.
         assert_eq!(settle(&[10.0, 1.0, 12.0, 900.0, 11.0, 3.0], 3), [11.0, 3.0]);
         assert_eq!(settle(&[10.0, 20.0], 1), [10.0, 20.0]);
         assert_eq!(settle(&[10.0, 20.0], 2), [15.0]);

@@ -42,7 +42,7 @@ pub enum DirectoryError {
 }
 
 impl DirectoryError {
-    /// Returns true if the cause is bad usage or bad input, and false if it is a system failure.
+    /// Returns true if the cause is incorrect usage or input, false if it is a system failure.
     pub fn is_usage(&self) -> bool {
         match self {
             DirectoryError::File(error) => error.is_usage(),

@@ -103,7 +103,7 @@ pub(super) fn in_files(
 /// # Errors
 /// Returns an error if a file is missing, or if any byte in a file has changed.
 pub fn verify(directory: &Path, note: &Note, names: &[&str]) -> Result<(), DirectoryError> {
-    /// The limits on result files, which may have any size because they are not held in memory.
+    /// The limits on result files, which may be any size because they are not held in memory.
     const ANY: Limits = Limits { line: u64::MAX, total: u64::MAX };
     for name in names {
         let Some(expected) = note.files.get(*name) else { continue };

@@ -30,7 +30,7 @@ const RUN: &str = "run.json";
 const REPLICATIONS: &str = "replications.csv";
 const TIMINGS: &str = "timings.csv";
 
-/// A directory that is locked, so that only this process changes it.
+/// A directory that is locked so that only this process can change it.
 pub struct Directory {
     path: PathBuf,
     _lock: Lock,
@@ -42,7 +42,7 @@ pub struct Directory {
 pub struct Resume {
     /// True if the run in the directory may be continued.
     pub resume: bool,
-    /// True if damaged replications are discarded and rerun. Otherwise, they are errors.
+    /// True if damaged replications are discarded and rerun. Otherwise, they cause errors.
     pub discard_damaged: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Creates a directory if necessary, and locks it. Rejects a directory with files but no run.
+    /// Creates a directory if necessary and locks it. Rejects one that has files but no run.
     ///
     /// # Errors
     /// Returns an error if another process is using the directory, if the directory contains
@@ -135,7 +135,7 @@ impl Directory {
 }
 
 impl OpenRun {
-    /// Writes the files of a finished run, and removes the journal once they are safely stored.
+    /// Writes a finished run's files, and removes the journal once they are safely stored.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written. In that case, the journal remains.
@@ -159,7 +159,7 @@ impl OpenRun {
 }
 
 impl Store for OpenRun {
-    /// Appends an entry with a single write, so that it is safe even if the process is killed.
+    /// Appends an entry in a single write, so that the entry survives if the process is killed.
     fn keep(&mut self, entry: &JournalEntry) -> io::Result<()> {
         self.journal.write_all((entry.line(&self.run.fingerprint) + "\n").as_bytes())
     }

@@ -128,7 +128,7 @@ impl Note {
     }
 }
 
-/// Formats an object as text, with a checksum of its members appended as the last member.
+/// Formats an object as text, appending a checksum of its members as the last member.
 fn sealed(mut value: Map<String, Value>) -> String {
     value.insert(CHECKSUM.to_string(), json!(own_checksum(&value)));
     pretty(value)

@@ -183,7 +183,7 @@ fn of_experiment() -> Vec<Keyword> {
     ours.chain(controls).chain(tables).collect()
 }
 
-/// Converts the type of a single value to a type for one or several values.
+/// Converts the type of a single value to a type that accepts one or more values.
 fn several(declared: &str, kind: ValueType) -> String {
     let one = declared.trim_end_matches(" | None");
     let ranges = matches!(kind, ValueType::Number | ValueType::Count);
@@ -273,7 +273,7 @@ fn control(control: &Control) -> Keyword {
 pub fn help() -> String {
     let named = |keyword: &Keyword| format!("{}={}", keyword.name, keyword.default);
     let mut all: Vec<String> = keywords().iter().map(named).collect();
-    // The machine, strategy and scheduler may be positional arguments.
+    // The machine, strategy, and scheduler may be passed as positional arguments.
     all.insert(3, "*".to_string());
     let mut text = String::new();
     wrapped(&mut text, &format!("simulate({})", all.join(", ")), "", "    ");
@@ -314,7 +314,7 @@ pub fn experiment() -> String {
     text
 }
 
-/// Adds the declaration of a keyword, wrapped if it is too long for one line.
+/// Adds the declaration of a keyword, wrapping it if it is too long for one line.
 fn declare(text: &mut String, name: &str, declared: &str, rest: &str) {
     let line = format!("    {name}: {declared}{rest}");
     if line.len() > WIDE
@@ -359,7 +359,7 @@ fn described(introduction: &str, keywords: &[Keyword]) -> String {
     text
 }
 
-/// Adds a paragraph, wrapped to leave room for later indentation.
+/// Adds a paragraph, wrapped with room for later indentation.
 fn wrapped(text: &mut String, paragraph: &str, first: &str, others: &str) {
     let mut line = first.to_string();
     let mut is_empty = true;

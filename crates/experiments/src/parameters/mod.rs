@@ -61,7 +61,7 @@ pub struct Parameter {
 /// A parsed value.
 #[derive(Clone)]
 pub struct Reading {
-    /// The canonical text. Equal values have equal texts.
+    /// The canonical text. Equal values have the same text.
     pub text: Arc<str>,
     put: Arc<dyn Fn(&mut Given) + Send + Sync>,
 }
@@ -94,7 +94,7 @@ pub enum ValueType {
     Count,
     /// True or false.
     Switch,
-    /// One of several words, each with its meaning.
+    /// One of a fixed set of words, each with its meaning.
     Choice(&'static [(&'static str, &'static str)]),
 }
 

@@ -226,7 +226,7 @@ impl Jobs {
         Ok(Simulation::new(&setup, inputs, &mut [])?.within(self.bounds))
     }
 
-    /// Returns the links between the jobs, if some jobs are submitted after others end.
+    /// Returns the links between jobs, if some jobs are submitted only after others end.
     pub(super) fn links(&self) -> Option<&[Link]> {
         self.links.as_deref()
     }

@@ -78,8 +78,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links from jobs that every run rejects because their boxes can never
-    /// fit.
+    /// Returns the number of links that start at jobs that every run rejects because their boxes
+    /// can never fit.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible.

@@ -16,7 +16,7 @@ use crate::keys::Keys;
 pub struct FailureSettings {
     /// The source of failures.
     pub source: FailureSource,
-    /// The point from which an interrupted job resumes.
+    /// The point at which an interrupted job resumes.
     pub restart: Restart,
     /// The spare cubes and switches.
     pub spares: Spares,
@@ -167,7 +167,7 @@ pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fau
     Err(("slice", reason))
 }
 
-/// Returns the number of cubes in the machine, if it is made of cubes.
+/// Returns the number of cubes in the machine, or `None` if it is not made of cubes.
 fn cubes(machine: &Grid) -> Option<u32> {
     Cubes::of(machine).map(|cubes| cubes.grid().nodes())
 }

@@ -42,7 +42,7 @@ pub struct JobSettings {
     pub failures: Option<FailureSettings>,
     /// The file that lists the advance reservations.
     pub reservations: Option<ListRequest>,
-    /// A request whose availability is measured: how often it would fit alongside the running jobs.
+    /// A request whose availability is measured: how often it would fit beside the running jobs.
     pub slice: Option<Request>,
     /// The number of completions ignored before averaging starts.
     pub warmup: u64,
@@ -70,10 +70,10 @@ pub enum JobSource {
     Log(LogSettings),
 }
 
-/// A log, and the settings for replaying it.
+/// A log and the settings for replaying it.
 #[derive(Clone, Debug)]
 pub struct LogSettings {
-    /// The file, and the part of it to read.
+    /// The file and the part of it to read.
     pub request: LogRequest,
     /// The rule that turns a node count into a box.
     pub rule: Selection<ShapeRule>,
@@ -175,7 +175,7 @@ impl JobSettings {
         }
     }
 
-    /// Returns true if the jobs depend on random numbers.
+    /// Returns true if generating the jobs requires random numbers.
     pub(super) fn draws(&self) -> bool {
         let drawn = |failures: &FailureSettings| matches!(failures.source, FailureSource::Drawn(_));
         self.log().is_none_or(|log| log.rule.entry.does.draws)

@@ -1,6 +1,6 @@
 //! Typed settings for a run. Only valid combinations can be expressed.
 //!
-//! The parameters parse text into [`Given`], from which [`RunSettings`] is created once. These
+//! The parameters parse text into [`Given`], which is then converted to [`RunSettings`] once. These
 //! types cannot express incompatible settings, such as a mean time to failure without a mean time
 //! to repair.
 
@@ -81,8 +81,8 @@ impl RunSettings {
         self.jobs().map_or(TimeUnit::TIME_UNIT, |jobs| jobs.unit)
     }
 
-    /// Returns true if the workload draws random numbers, in which case replications differ even if
-    /// the strategy draws none.
+    /// Returns true if the workload uses random numbers, in which case replications differ even if
+    /// the strategy uses none.
     pub fn draws(&self) -> bool {
         self.jobs().is_none_or(JobSettings::draws)
     }
@@ -93,7 +93,7 @@ impl RunSettings {
     }
 }
 
-/// Returns a value that must either be given or have a default in the list of parameters.
+/// Returns a value that must be specified or have a default in the list of parameters.
 fn needed<T>(value: Option<T>, name: &'static str) -> Result<T, Fault> {
     value.ok_or_else(|| (name, "a value is required".to_string()))
 }

@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 use super::Fault;
 use crate::Given;
 
-/// The sides of random boxes, which cycle through these values in order.
+/// The side lengths of random boxes, which are used cyclically in this order.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
 /// The maximum number of attempts to place a box before the machine is considered too full.
 const MOST_DRAWS: u32 = 10_000;
@@ -57,7 +57,7 @@ impl SnapshotSettings {
 }
 
 impl BusyBoxes {
-    /// Returns the state for a replication. It is the same for every strategy.
+    /// Returns the state for a replication, which is the same for every strategy.
     ///
     /// # Errors
     /// Returns an error if there is not enough room for random boxes, or if given boxes overlap or

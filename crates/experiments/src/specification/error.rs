@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct SettingError {
-    /// A description of the error, and how to fix it.
+    /// A description of the error and how to fix it.
     pub reason: String,
     /// The index of the invalid setting, or `None` if a setting is missing.
     pub setting: Option<usize>,
@@ -22,7 +22,7 @@ pub struct SettingError {
 pub(super) enum Place {
     /// A range of bytes in a file.
     File(Range<usize>),
-    /// The key of a setting with this index.
+    /// The key of the setting with this index.
     Key(usize),
     /// A range of bytes in a value: the setting's index, the value's index, and the range.
     Value(usize, usize, Range<usize>),
@@ -63,7 +63,7 @@ impl From<Fault> for SettingError {
 }
 
 /// Returns the position of an error within a string in a file. If the string contains no escapes,
-/// the position is exact; otherwise, it is that of the whole string.
+/// the position is exact; otherwise, it covers the whole string.
 pub(super) fn inside(source: &str, string: &str, span: &Range<usize>, bad: &BadName) -> Place {
     let start = span.start + 1;
     let plain = source.get(start..).is_some_and(|rest| rest.starts_with(string));

@@ -17,7 +17,7 @@ use crate::{Catalogue, Given};
 /// The maximum number of points. A larger number is assumed to be a mistake.
 const MOST_POINTS: usize = 1_000_000;
 
-/// The values of each parameter in a block, or `None` if the parameter is not given.
+/// The values of each parameter in a block, or `None` if the parameter is not specified.
 #[derive(Clone)]
 struct BlockValues(Vec<Option<Vec<Value>>>);
 
@@ -176,7 +176,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// Returns a block's features. `messages` is not known yet, so it is set to false.
+    /// Returns a block's features. `messages` is set to false because it is not known yet.
     fn new(settings: &BlockValues) -> Reach {
         let snapshot = settings.of(&parameters::REQUEST).is_some();
         Reach {

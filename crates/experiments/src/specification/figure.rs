@@ -13,8 +13,8 @@ use crate::chart::heading;
 use crate::parameters::{self, Parameter, ValueType};
 use crate::{Catalogue, Point};
 
-/// A figure with one line per combination of series values. If x is not a number, the figure has
-/// bars instead of lines.
+/// A figure with one line per combination of series values. If the x values are not numbers, the
+/// figure has bars instead of lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The name, used for the figure's files.

@@ -6,7 +6,7 @@ use super::error::{Fault, Place};
 use crate::keys::Keys;
 use crate::parameters::SKIP_UNSUPPORTED;
 
-/// The parameters that may have values that do not apply to a machine or a workload.
+/// The parameters whose values may not apply to a particular machine or workload.
 const CHOICES: [&str; 4] = ["strategy", "scheduler", "freedom", "pattern"];
 
 /// A value that does not apply and was skipped.

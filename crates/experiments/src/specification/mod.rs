@@ -45,7 +45,7 @@ pub struct Specification {
     pub points: Vec<Point>,
     /// Values skipped because they do not apply, without duplicates.
     pub left_out: Vec<LeftOut>,
-    /// True if values that do not apply are skipped. Otherwise, they are errors.
+    /// True if values that do not apply are skipped. Otherwise, they cause errors.
     pub skips_unsupported: bool,
     /// The metrics to observe.
     pub metrics: Vec<&'static MetricSpec>,
@@ -118,7 +118,7 @@ impl Specification {
         Ok(stated.map(|entry| entry.node.switch()).transpose()?)
     }
 
-    /// Reads entries, which may include sweeps and figures.
+    /// Reads entries, including any sweeps and figures.
     fn read(
         entries: Vec<Entry<'_>>,
         name: &str,
@@ -185,7 +185,7 @@ impl Specification {
         self.caps.extend(caps);
     }
 
-    /// Reads the keys that do not depend on others.
+    /// Reads the keys that do not depend on other keys.
     fn read_controls(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         for entry in entries {
             if entry.is("name") {
@@ -294,8 +294,7 @@ impl Specification {
         Ok(())
     }
 
-    /// Returns true if any point's workload depends on random numbers. Otherwise, one run is
-    /// enough.
+    /// Returns true if any point's workload uses random numbers. Otherwise, one run is enough.
     pub fn draws(&self) -> bool {
         self.points.iter().any(|point| point.settings().draws())
     }

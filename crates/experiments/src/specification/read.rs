@@ -6,7 +6,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::error::{Fault, Place, inside};
 
-/// A value as the user wrote it, before it is converted to a type.
+/// A value as the user wrote it, before conversion to a type.
 #[derive(Clone, Copy)]
 pub(super) enum Node<'a> {
     /// A value in a file.
@@ -21,7 +21,7 @@ pub(super) enum Node<'a> {
         /// The index of the setting, and the index of the value within the setting.
         at: (usize, usize),
     },
-    /// The values of a setting that has no value or several values.
+    /// The values of a setting that has either no value or more than one.
     Values {
         texts: &'a [String],
         /// The index of the setting.

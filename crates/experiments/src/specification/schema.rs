@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::Policy;
 use crate::parameters::{self, CONTROLS, Control, ControlKind, Parameter, ValueType};
 
-/// Returns the schema (draft 2020-12), for editors and validators.
+/// Returns the JSON schema (draft 2020-12) used by editors and validators.
 pub fn schema() -> Value {
     let mut properties = controls();
     let swept = parameters();
@@ -67,7 +67,7 @@ fn controls() -> Map<String, Value> {
 fn metric() -> Value {
     let all = metrics::ALL.iter().chain(crate::snapshot::METRICS);
     let names = all.map(|spec| spec.name).chain([ALLOCATION_NS]);
-    // The `slots` metric takes an option, so its names are covered by a pattern.
+    // The `slots` metric takes an option, so the schema matches its names by a pattern.
     let names: Vec<String> = names
         .filter(|name| *name != "slots")
         .flat_map(|name| [name.to_string(), format!("+{name}")])
@@ -88,7 +88,7 @@ fn parameters() -> Map<String, Value> {
             ValueType::Count => json!({ "type": "integer", "minimum": 0 }),
             ValueType::Switch => json!({ "type": "boolean" }),
             ValueType::Choice(words) => {
-                // A word may be written as a number: `lanes = 2`.
+                // A choice may also be written as a number, as in `lanes = 2`.
                 let words = words.iter().flat_map(|(word, _)| {
                     [word.parse::<u64>().ok().map(|number| json!(number)), Some(json!(word))]
                 });

@@ -1,4 +1,4 @@
-//! Experiments built from individual settings, such as command-line options or function arguments.
+//! Creates experiments from individual settings, such as command-line options.
 
 use super::Specification;
 use super::error::{Place, SettingError};

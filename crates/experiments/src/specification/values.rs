@@ -14,7 +14,7 @@ pub(super) struct Value {
     pub(super) place: Place,
 }
 
-/// Reads a parameter's values, in canonical form and in the given order.
+/// Reads a parameter's values, in the given order, and converts them to canonical form.
 pub(super) fn values(
     parameter: &Parameter,
     node: Node<'_>,
@@ -47,7 +47,7 @@ pub(super) fn scalar(
     let reading = match (node, parameter.kind) {
         (Node::Value { text, .. }, _) => read(text)?,
         (_, ValueType::Text) => read(node.text()?)?,
-        // A word may be written as a number: `lanes = 2`.
+        // A choice may also be written as a number, as in `lanes = 2`.
         (_, ValueType::Choice(_)) => match node.count() {
             Ok(number) => read(&number.to_string())?,
             Err(_) => read(node.text()?)?,
@@ -111,7 +111,7 @@ fn range(
         let reading = parameter
             .reading(&value.to_string(), catalogue)
             .map_err(|bad| Fault::new(bad.reason, node.place()))?;
-        // After rounding to whole numbers, adjacent values may be equal.
+        // After rounding to whole numbers, adjacent values may be equal, so skip duplicates.
         if all.last().is_none_or(|last| last.reading.text != reading.text) {
             all.push(Value { reading, place: node.place() });
         }

@@ -1,9 +1,9 @@
-//! Runs all points of an experiment until its precision targets are met.
+//! Runs every point of an experiment until the precision targets are met.
 //!
-//! Workers take the next wanted replication for the first unfinished point, so that points finish
-//! one after another. The number of replications at a point depends on the results of its first
-//! replications in order, never on which of them finished first. Results therefore depend neither
-//! on the number of threads nor on how often the sweep was stopped and resumed.
+//! Each worker takes the next pending replication of the first unfinished point, so points finish
+//! one after another. The number of replications of a point depends on the results of its first
+//! replications in order, never on which of them finished first. Results therefore do not depend on
+//! the number of threads or on how often the sweep was stopped and resumed.
 
 mod plan;
 mod queue;
@@ -42,7 +42,7 @@ impl Shard {
     }
 }
 
-/// A sweep's environment, not including its points and its store.
+/// The environment in which a sweep runs, apart from its points and its store.
 #[derive(Clone, Copy)]
 pub struct Environment<'e> {
     /// The source of input files.
@@ -51,7 +51,7 @@ pub struct Environment<'e> {
     pub progress: &'e dyn Progress,
     /// The recording that receives replication 0 of every point, if requested.
     pub recording: Option<&'e Recording>,
-    /// A flag that the caller sets to end the sweep and its running replications.
+    /// A flag that the caller sets to stop the sweep and any running replications.
     pub stop: Option<&'e Stop>,
 }
 
@@ -117,12 +117,12 @@ pub enum SweepError {
     Stopped,
 }
 
-/// Each point's samples, by replication. A point that was not run has no samples.
+/// The samples of each point, by replication. Points that were not run have no samples.
 pub type Samples = Vec<Vec<Sample>>;
 
 impl Specification {
-    /// Runs a shard's points on the current thread pool. Replications known from an earlier run are
-    /// not repeated. Each finished replication is passed to the store immediately.
+    /// Runs a shard's points on the current thread pool. Skips replications known from an earlier
+    /// run, and passes each finished replication to the store immediately.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read, a run cannot continue, the store fails, or the
@@ -148,8 +148,8 @@ impl Specification {
         Ok(plan.into_samples())
     }
 
-    /// Runs one replication of a point with its scenario, exactly as [`Specification::run`] does.
-    /// Use this in engines that call [`Specification::wanted`] themselves.
+    /// Runs one replication of a point in its scenario, exactly as [`Specification::run`] does.
+    /// Intended for engines that call [`Specification::wanted`] themselves.
     ///
     /// # Errors
     /// Returns an error if the run cannot continue, or is stopped.
@@ -165,7 +165,7 @@ impl Specification {
         Ok(sample)
     }
 
-    /// Adds the strategy's asymptotic cost to a point's sample, if it is one of the metrics.
+    /// Adds the strategy's asymptotic cost to a point's sample, if this cost is a metric.
     fn add_order(&self, point: usize, sample: &mut Sample) {
         let index = self.metrics.iter().position(|spec| spec.name == snapshot::PRINTED_ORDER.name);
         if let Some(index) = index {
@@ -173,8 +173,8 @@ impl Specification {
         }
     }
 
-    /// Returns the replications that each point needs next, or nothing if all targets are met.
-    /// Depends only on the results of each point's first replications, in order.
+    /// Returns the replications that each point needs next, or an empty list if all targets are
+    /// met. The result depends only on each point's first replications, in order.
     pub fn wanted(&self, known: Vec<JournalEntry>) -> Vec<Span> {
         Plan::new(self, known, |_| true).wanted()
     }
@@ -189,7 +189,7 @@ impl Specification {
         if wanted.is_empty() { Ok(plan.into_samples()) } else { Err(wanted) }
     }
 
-    /// Checks that the inputs for all points can be read, before anything is run.
+    /// Checks, before anything runs, that the inputs of all points can be read.
     fn check_inputs(&self, plan: &Plan<'_>, files: &dyn InputFiles) -> Result<(), SweepError> {
         let mut seen: HashSet<(String, u64)> = HashSet::new();
         for (_, point) in self.points.iter().enumerate().filter(|(index, _)| plan.is_open(*index)) {

@@ -33,7 +33,7 @@ pub(super) struct Plan<'s> {
 struct PointState {
     /// The samples, by replication.
     samples: Vec<Option<Sample>>,
-    /// The number of replications planned so far. `missing` counts those without a sample.
+    /// The number of replications planned so far, of which `missing` have no sample yet.
     goal: u64,
     missing: u64,
     /// The planned replications that are neither known nor in progress.
@@ -97,8 +97,8 @@ impl<'s> Plan<'s> {
         self.points.iter().map(|state| state.wanted.len() as u64).sum()
     }
 
-    /// Returns the replications that are neither known nor in progress. Consecutive replications
-    /// form a single span.
+    /// Returns the replications that are neither known nor in progress, with consecutive
+    /// replications combined into one span.
     pub(super) fn wanted(&self) -> Vec<Span> {
         let mut spans: Vec<Span> = Vec::new();
         for (point, state) in self.points.iter().enumerate() {
@@ -124,7 +124,7 @@ impl<'s> Plan<'s> {
         self.points[point].wanted.front().copied()
     }
 
-    /// Returns true if a point has replications to run, or may need more after those in progress.
+    /// Returns true if a point has been planned and has not yet met its target.
     pub(super) fn is_open(&self, point: usize) -> bool {
         let state = &self.points[point];
         state.goal > 0 && !state.finished
@@ -134,7 +134,7 @@ impl<'s> Plan<'s> {
         self.points.len()
     }
 
-    /// Returns the final samples of each point, in order. An unfinished point has none.
+    /// Returns the final samples of each point, in order. Unfinished points have no samples.
     pub(super) fn into_samples(self) -> Samples {
         let of = |state: PointState| {
             let goal = if state.finished { state.goal } else { 0 };
@@ -145,7 +145,7 @@ impl<'s> Plan<'s> {
 }
 
 impl PointState {
-    /// Stores a sample, and replaces any earlier one for the same replication.
+    /// Stores a sample, replacing any earlier sample of the same replication.
     fn keep(&mut self, replication: u64, sample: Sample) {
         let index = replication as usize;
         if self.samples.len() <= index {

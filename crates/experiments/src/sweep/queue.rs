@@ -1,4 +1,4 @@
-//! The queue from which a sweep's workers take replications one at a time. It also stores errors.
+//! The queue from which workers take a sweep's replications. It also records their errors.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
@@ -31,7 +31,7 @@ struct State<'s, 'l> {
     /// The index of the first point that may still need replications.
     first_open: usize,
     in_flight: usize,
-    /// The error from the first run that cannot continue, in order of point and replication.
+    /// The error of the earliest failed run, in order of point and replication.
     fault: Option<(Place, SweepError)>,
     /// An error that ended the sweep immediately.
     end: Option<SweepError>,
@@ -76,7 +76,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
         self.state.lock().expect("no worker panics while it holds the queue")
     }
 
-    /// Runs replications until none are left or the sweep ends. Every worker calls this function.
+    /// Runs replications until none are left or the sweep ends. Called by every worker.
     pub(super) fn work(&self) {
         let mut state = self.lock();
         loop {
@@ -90,7 +90,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
                 if state.in_flight == 0 {
                     return;
                 }
-                // The results of replications in progress may show that more are needed.
+                // Wait, because the results of replications in progress may call for more.
                 state =
                     self.changed.wait(state).expect("no worker panics while it holds the queue");
                 continue;
@@ -169,8 +169,8 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
 }
 
 impl State<'_, '_> {
-    /// Takes the next replication to run. After a run fails, earlier replications still run,
-    /// because one of them may also fail, and its error would then be reported instead.
+    /// Takes the next replication to run. After a failure, replications that precede the failed one
+    /// still run, because if one of them also fails, its error is reported instead.
     fn take(&mut self) -> Option<Task> {
         for point in self.first_open..self.plan.len() {
             if point == self.first_open && !self.plan.is_open(point) {
@@ -198,8 +198,8 @@ impl State<'_, '_> {
     }
 }
 
-/// A guard for a replication in progress. If the run panics, the guard makes other workers stop
-/// waiting for it.
+/// A guard for a replication in progress. If the replication panics, the guard ensures that other
+/// workers do not wait for it forever.
 struct Flight<'b, 's, 'l> {
     queue: &'b WorkQueue<'s, 'l>,
 }

@@ -1,4 +1,4 @@
-//! Tests that sentences in advice match the intervals, and that no name breaks the HTML page.
+//! Tests that sentences in advice match the intervals, and that names cannot break the page.
 
 use std::io::Write;
 
@@ -65,7 +65,7 @@ fn values_are_those_of_a_simulation() {
             assert!((simulated - value).abs() <= 1e-9 * simulated.abs().max(1.0), "{metric}");
         }
     }
-    // If both runs complete the same jobs, each change equals the difference of the two values.
+    // When no jobs are rejected, each change must equal the difference between the two values.
     for one in advice.alternatives.iter().filter(|one| one.run.rejected == 0) {
         for (place, change) in one.changes.iter().enumerate() {
             let difference = one.run.values[place].unwrap() - advice.present.values[place].unwrap();
@@ -116,7 +116,7 @@ fn each_alternative_changes_one_thing_and_sentences_follow_from_intervals() {
                     let named = line.contains(&one.name) || line.contains(&one.words);
                     line.starts_with("Wait times do not change") && named
                 };
-                // Another sentence names the job sizes for which the difference is significant.
+                // A separate sentence names the job sizes with a significant difference.
                 let of_sizes = format!("With {}, jobs of ", one.words);
                 let of_sizes = |line: &str| {
                     line.starts_with(&of_sizes)
@@ -134,7 +134,7 @@ fn each_alternative_changes_one_thing_and_sentences_follow_from_intervals() {
             Shown::More => assert!(sentence.unwrap().ends_with("longer."), "{said}"),
         }
     }
-    // With twice as many nodes, jobs clearly wait less.
+    // With twice as many nodes, jobs must wait significantly less.
     let twice = advice.alternatives.iter().find(|one| one.name == "torus:16x8").unwrap();
     assert_eq!(twice.changes[0].unwrap().shown(), Shown::Less);
     let longest = said.lines().map(|line| line.split(' ').count()).max().unwrap();

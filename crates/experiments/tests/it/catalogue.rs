@@ -19,7 +19,7 @@ use pavior_workload::ShapeRule;
 
 use crate::whole;
 
-/// Creates an entry that differs from a built-in one only in its name and in how it is built.
+/// Creates an entry that differs from a built-in one only in its name and its build function.
 fn renamed(
     name: &'static str,
     build: impl Fn(&Grid) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync + 'static,
@@ -103,7 +103,7 @@ fn an_added_shape_rule_is_read_where_a_log_is() {
     assert!(!read.draws());
 }
 
-/// A strategy that fails at the fifth request.
+/// A strategy that fails on the fifth request.
 struct Failing {
     questions: Arc<AtomicU64>,
     proposes: Option<Cuboid>,
@@ -140,7 +140,7 @@ impl Strategy for Failing {
     }
 }
 
-/// Returns the error of a run with a scheduler and a strategy from a catalogue.
+/// Returns the error from running a scheduler and a strategy from a catalogue.
 fn error_of(catalogue: &Catalogue, scheduler: &str, strategy: &str) -> CallerError {
     let text = format!(
         "machine = 'mesh:6x6'\nstrategy = '{strategy}'\nscheduler = '{scheduler}'\nload = 3\n\

@@ -13,8 +13,8 @@ use pavior_simulation::{Histories, JobRecord, Stop};
 use pavior_workload::TimeUnit;
 use tempfile::TempDir;
 
-/// Writes a log in which most jobs follow an earlier one. `late` changes the size and run time of
-/// the last fifth of the jobs.
+/// Writes a log in which most jobs depend on an earlier one. `late` changes the size and run time
+/// of the last fifth of the jobs.
 fn log(seed: u64, jobs: u64, late: u64) -> (TempDir, Folder) {
     let mut draw = Stream::new(seed, 0, "linked-log");
     let (mut text, mut now) = (String::new(), 0);

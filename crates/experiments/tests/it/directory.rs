@@ -44,7 +44,7 @@ fn begin(path: &Path, fingerprint: &str, how: Resume) -> Result<(OpenRun, Known)
     Directory::open(path)?.begin(&run(fingerprint), TEXT, &experiment(), how)
 }
 
-/// Creates a directory as left by a process that was killed after storing these entries.
+/// Creates a directory like one left by a process that was killed after storing these entries.
 fn unfinished(path: &Path, entries: &[JournalEntry]) {
     let (mut run, _) = begin(path, "a", Resume::default()).unwrap();
     for entry in entries {

@@ -109,7 +109,7 @@ fn reservations_count() {
     assert_ne!(of_line(&line.repeat(2)), of_line(line));
 }
 
-/// Returns the sources included in the digest of the build, starting with this crate.
+/// Returns the source files included in the build's digest, starting with this crate.
 fn digested() -> sources::Sources {
     sources::Sources::of(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Tests of forecasts for logs, compared with the jobs of a simulation.
+//! Tests that compare forecasts for logs with simulations of the same jobs.
 
 use std::fmt::Write;
 
@@ -52,7 +52,7 @@ fn judged(experiment: &Specification, files: &Folder, effort: Effort) -> (Vec<Ju
     (judged, rejected)
 }
 
-/// Jobs must start at the same times in a replay as in a simulation, with every kind of scheduler.
+/// With every kind of scheduler, jobs must start at the same times in a replay and a simulation.
 #[test]
 fn jobs_start_when_they_start_in_a_simulation() {
     for (seed, scheduler) in ["fcfs", "easy", "easy:count", "conservative", "sjf"]

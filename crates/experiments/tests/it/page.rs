@@ -3,8 +3,8 @@
 
 use pavior_experiments::parameters;
 
-/// Asserts that a file in the repository is up to date. If `PAVIOR_UPDATE` is set, writes it
-/// instead.
+/// Asserts that a generated file in the repository is up to date, or rewrites it if `PAVIOR_UPDATE`
+/// is set.
 fn assert_fresh(path: &str, made: impl FnOnce(&str) -> String) {
     let file = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&file).unwrap();
@@ -34,7 +34,7 @@ fn the_keywords_of_experiment_are_made_from_the_list() {
     assert_fresh("apps/python/python/pavior/_parameters.py", |_| parameters::experiment());
 }
 
-/// The lines around the generated declaration in its file.
+/// The lines that mark the beginning and end of the generated declaration.
 const MARKS: [&str; 2] = [
     "# The declaration of `simulate` is generated from the list of parameters.\n",
     "# End of the generated declaration.\n",

@@ -1,4 +1,4 @@
-//! Tests of jobs that run as placed in the log.
+//! Tests of jobs that run on the nodes recorded in the log.
 
 use pavior_experiments::advice::advise;
 use pavior_experiments::{
@@ -7,9 +7,9 @@ use pavior_experiments::{
 use pavior_files::Limits;
 use pavior_simulation::{Histories, Stop};
 
-/// A log in which nodes 0 to 3 form a row. Job 2 starts on a node that job 1 is using, and job 3
-/// starts when job 1 ends. Job 4 ran on an unknown node, job 5 has no nodes, and job 6 ends
-/// immediately.
+/// A log for a row of nodes, 0 to 3. Job 2 starts on a node that job 1 is still using, and job 3
+/// starts when job 1 ends. Job 4 ran on an unknown node, job 5 has no nodes, and job 6 ends as soon
+/// as it starts.
 const LOG: &str = "JobID|Submit|Start|End|NNodes|State|NodeList
 1|2026-01-02T00:00:00|2026-01-02T00:00:00|2026-01-02T00:00:40|2|COMPLETED|n[0,2]
 2|2026-01-02T00:00:00|2026-01-02T00:00:10|2026-01-02T00:00:20|2|COMPLETED|n[2-3]
@@ -83,7 +83,7 @@ fn jobs_have_the_times_and_nodes_of_the_log() {
 fn overlaps_and_shared_routers_are_counted() {
     let of_nodes = PlacedCounts { placed: 4, unknown: 1, elsewhere: 1, overlapping: 1, sharing: 0 };
     assert_eq!(counts(LOG, "mesh:4x1", "n{}"), of_nodes);
-    // With two nodes per router, job 2 still overlaps job 1 on node 2.
+    // With two nodes per router, jobs 1 and 2 still overlap on node 2.
     assert_eq!(counts(LOG, "mesh:2x1", "n[0-3]"), of_nodes);
     assert_eq!(counts(LOG, "mesh:2x1", "n[0,3,2,1]"), of_nodes);
 }

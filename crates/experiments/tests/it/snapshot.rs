@@ -1,10 +1,10 @@
-//! Tests of snapshots: one request in a fixed state of the machine.
+//! Tests of snapshots, which place one request on a machine in a fixed state.
 
 use pavior_experiments::{Samples, Specification, Table, snapshot};
 
 use crate::{read, whole};
 
-/// Returns the values of a metric, point by point, in the first replication.
+/// Returns a metric's value at each point, in the first replication.
 fn of(experiment: &Specification, samples: &Samples, metric: &str) -> Vec<Option<f64>> {
     let index = experiment.metrics.iter().position(|spec| spec.name == metric).unwrap();
     samples.iter().map(|point| point[0].values[index]).collect()
@@ -13,7 +13,7 @@ fn of(experiment: &Specification, samples: &Samples, metric: &str) -> Vec<Option
 #[test]
 fn a_request_is_asked_in_a_given_state() {
     // In the lower row, only <2,0> is free. It touches a busy box on each side and the border
-    // below, so its index is 3.
+    // below, so the expected index is 3.
     let experiment = read(
         "machine = 'mesh:4x4'\nbusy = '0,0:2x1 3,0:1x1'\nrequest = ['1x1', '4x4']\n\
          strategy = ['bf', 'mbs']\nreplications = 3\n",
@@ -29,7 +29,7 @@ fn a_request_is_asked_in_a_given_state() {
     // The experiment specifies no formulas, so the metric has no value.
     assert_eq!(of(&experiment, &samples, "printed_order"), [None; 4]);
     assert!(samples.iter().flatten().all(|sample| sample.allocation_ns.is_some()));
-    // A snapshot has neither a load nor a scheduler.
+    // A snapshot has neither a load nor a scheduler, so the table must omit both.
     let table = Table::of(&experiment, &samples);
     assert_eq!(table.value(&table.rows[0], "load"), Some(""));
     let page = experiment.overview(&samples);
@@ -38,9 +38,9 @@ fn a_request_is_asked_in_a_given_state() {
 
 #[test]
 fn the_index_of_a_task_is_that_of_the_box_that_it_uses() {
-    // The buddy system grants 4x4 at <4,0>: four faces touch the border below, four touch the
+    // The buddy system grants 4x4 at <4,0>. Four faces touch the border below, four touch the
     // border on the right, and three touch the busy box on the left. The task uses 3x2 of these
-    // nodes: three faces touch the border below, and two touch the box on the left.
+    // nodes, of which three faces touch the border below and two touch the box on the left.
     let experiment = read(
         "machine = 'mesh:8x8'\nbusy = '0,0:4x3 5,5:2x2 0,5:2x2 2,7:3x1'\nrequest = '3x2'\n\
          strategy = ['2db', 'mfa']\nreplications = 1\n",
@@ -63,10 +63,10 @@ fn states_are_drawn_anew_for_each_replication_and_the_same_for_all_strategies() 
     let index = |point: usize| -> Vec<Option<f64>> {
         samples[point].iter().map(|sample| sample.values[0]).collect()
     };
-    // Rotating a square has no effect, so both ADJ and BF find the position with the most contact.
+    // Rotating a square has no effect, so ADJ and BF must both pick the best position.
     assert_eq!(index(0), index(1));
     assert!(index(0).iter().any(|one| *one != index(0)[0]));
-    // There are 46 busy nodes in 8 submeshes, on a machine of 128 nodes in 8 rows.
+    // A machine of 128 nodes in 8 rows has 46 busy nodes in 8 submeshes.
     let orders: Vec<Option<f64>> = samples.iter().map(|point| point[0].values[3]).collect();
     assert_eq!(orders, [Some(46.0 + 128.0 + 8.0), None, Some(64.0)]);
 }

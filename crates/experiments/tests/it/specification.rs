@@ -1,4 +1,4 @@
-//! Tests of how experiment files are interpreted, and where their faults are reported.
+//! Tests of how experiment files are interpreted and where errors in them are reported.
 
 use pavior_experiments::{NoFiles, Policy, Specification, parameters, schema};
 
@@ -14,8 +14,8 @@ fn values_lists_and_ranges_are_combined() {
         experiment.points.iter().step_by(4).map(|point| point.get("load").unwrap()).collect();
     assert_eq!(loads, ["0.1", "1", "10"]);
     assert_eq!(experiment.points.len(), 12);
-    // The last parameter in the list varies fastest, and an omitted parameter has its default
-    // value.
+    // The last parameter in the list varies fastest, and omitted parameters take their default
+    // values.
     assert_eq!(experiment.points[1].get("strategy"), Some("ff:turn=all"));
     assert_eq!(experiment.points[2].get("scheduler"), Some("ssd"));
     assert_eq!(experiment.points[0].get("sides"), Some("uniform"));
@@ -86,7 +86,7 @@ fn every_parameter_can_be_given() {
             let experiment = read(&format!("{log}{key} = {value}\n"));
             let points = experiment.points.iter();
             let count = points.filter(|point| point.get(parameter.name).is_some()).count();
-            // `placed` adds a single point, which uses the logged placements.
+            // `placed` adds only a single point, which uses the placements in the log.
             let expected = if parameter.name == "placed" { 1 } else { experiment.points.len() };
             assert_eq!(count, expected, "{key}");
         }
@@ -134,7 +134,7 @@ fn a_sweep_may_cap_its_replications() {
             Policy::Fixed(_) => 0,
         })
         .collect();
-    // The second point is in both sweeps, and the limit in the first sweep applies.
+    // The second point is in both sweeps. The limit from the first sweep applies to it.
     assert_eq!(most, [540, 540, 303]);
     let other = read(&text.replace("= 3\n", "= 4\n"));
     let of = |experiment: &Specification| experiment.fingerprint(&NoFiles).unwrap();
@@ -186,7 +186,7 @@ fn an_experiment_without_figures_gets_the_usual_ones() {
     assert!(names("figure = []\n").is_empty());
 }
 
-/// Returns an error's reason and the text that it underlines in the file.
+/// Returns an error's reason and the part of the file that the error underlines.
 fn underlined(text: &str) -> (String, String) {
     let error = Specification::parse(text, "test").err().unwrap_or_else(|| panic!("{text}"));
     (error.reason, text[error.span].to_string())
@@ -261,7 +261,7 @@ fn the_schema_knows_every_key() {
     for parameter in parameters::ALL {
         assert!(properties.contains_key(parameter.name), "{}", parameter.name);
     }
-    // The parser may reject this value, but it must recognize every key in the schema.
+    // The parser may reject this value, but must never report a key in the schema as unknown.
     for key in properties.keys() {
         if let Err(error) = Specification::parse(&format!("{key} = {{ x = 1 }}"), "test") {
             assert!(!error.reason.contains(&format!("unknown key `{key}`")), "{error}");

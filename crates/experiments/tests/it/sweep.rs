@@ -100,7 +100,7 @@ fn shards_make_a_whole() {
     }
     let missing: Vec<JournalEntry> =
         entries.iter().filter(|entry| entry.point != 4).cloned().collect();
-    // Only the first batch of the missing point is wanted until its results are known.
+    // Only the missing point's first batch is wanted until the batch's results are known.
     let wanted = vec![Span { point: 4, first: 0, end: 5 }];
     assert_eq!(experiment.wanted(missing.clone()), wanted);
     assert_eq!(experiment.complete(missing), Err(wanted));
@@ -222,8 +222,8 @@ fn a_sweep_is_stopped_from_outside() {
 
 #[test]
 fn many_replications_of_a_point_cost_no_more_each() {
-    // The time per replication does not depend on the number of replications: 50,000 of them take
-    // seconds, not minutes.
+    // The time per replication must not grow with the number of replications: 50,000 of them should
+    // take seconds, not minutes.
     let text = "machine = 'mesh:2x2'\nstrategy = 'ff'\njobs = 1\nload = 1\ntiming = false\n\
                 replications = 50000\nmetrics = 'turnaround'\n";
     let samples = whole(&Specification::parse(text, "test").unwrap());

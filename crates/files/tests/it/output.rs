@@ -36,7 +36,7 @@ fn what_a_killed_process_left_is_removed_and_what_is_being_written_stays() {
     let folder = tempfile::tempdir().unwrap();
     let mut first = Output::create(&folder.path().join("first")).unwrap();
     first.write_all(b"1").unwrap();
-    // This file looks like one left by a killed process: it has a temporary name and is not locked.
+    // This file looks like one left by a killed process, with a temporary name and no lock.
     fs::write(folder.path().join(".pavior-0123456789abcdef.partial"), "half").unwrap();
     let mut second = Output::create(&folder.path().join("second")).unwrap();
     second.write_all(b"2").unwrap();

@@ -17,7 +17,7 @@ fn an_output_that_is_an_input_is_refused_whatever_leads_to_it() {
     assert!(same("log", "./sub/.././log"));
     assert!(!same("log", "other"));
     assert!(!same("log", "sub/log"));
-    // These files do not exist yet, and some are in folders that do not exist.
+    // These files do not exist yet, and neither do some of their directories.
     assert!(same("new", "new"));
     assert!(same("new/log", "new/./log"));
     assert!(same("log", "new/../log"));

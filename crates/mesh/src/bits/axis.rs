@@ -1,22 +1,22 @@
 //! Shifting a set of nodes along an axis, over whole words.
 //!
-//! Depending on the axis, nodes at consecutive coordinates are a few bits apart within a word, a
-//! few bits apart within a row of several words, or a few words apart.
+//! Nodes at consecutive coordinates are a few bits apart within a word, a few bits apart within a
+//! row of several words, or a few words apart, depending on the axis.
 //!
-//! Invariant: no bit is shifted in from beyond the end of an axis, unless the axis wraps.
+//! Invariant: bits from beyond the end of an axis are never shifted in unless the axis wraps.
 //!
 //! Cost: O(words) per shift, with no branch inside the loops.
 
 use super::low;
 
-/// Keeps each bit that is also set `distance` words later. The last `distance` words are unchanged.
+/// Clears each bit that is not also set `distance` words later. Skips the last `distance` words.
 #[inline(always)]
 fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
     let kept = words.len() - distance;
     let mut index = 0;
-    // Read several words before writing any. This is correct because the order is ascending, but
-    // compilers may not do it on their own.
+    // Read several words before writing any. The ascending order makes this correct, but compilers
+    // may not do it on their own.
     while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
         further.copy_from_slice(&words[index + distance..][..TOGETHER]);
@@ -29,7 +29,7 @@ fn and_further(words: &mut [u64], distance: usize) {
     }
 }
 
-/// Returns word `index` of a row that is shifted by `step` toward its start.
+/// Returns word `index` of a row after shifting the row by `step` toward its start.
 #[inline]
 pub(super) fn ahead(row: &[u64], index: usize, step: usize) -> u64 {
     let (skip, bits) = (step / 64, step % 64);
@@ -41,7 +41,7 @@ pub(super) fn ahead(row: &[u64], index: usize, step: usize) -> u64 {
     }
 }
 
-/// Returns word `index` of a row that is shifted by `step` toward its end.
+/// Returns word `index` of a row after shifting the row by `step` toward its end.
 #[inline]
 fn back(row: &[u64], index: usize, step: usize) -> u64 {
     let (skip, bits) = (step / 64, step % 64);
@@ -49,11 +49,11 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
     if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
 }
 
-/// The positions of an axis's `n` coordinates in a set's words. The pattern repeats.
+/// The positions of an axis's `n` coordinates within a set's words, as a repeating pattern.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
     /// The coordinates are `step` bits apart, in lanes within a word. Each lane contains the whole
-    /// axis and starts at one of the bits in `lanes`.
+    /// axis, and `lanes` marks the bits at which lanes start.
     Lanes { n: usize, step: usize, lanes: u64 },
     /// The coordinates are `step` bits apart, in rows of `words` words, each of which contains the
     /// whole axis.
@@ -82,7 +82,7 @@ impl Axis {
         match self {
             Axis::Lanes { n, step, lanes } => {
                 let (by, around) = (step * distance, step * (n - distance));
-                // The bits whose counterparts are in the same lane.
+                // The bits that have a counterpart in the same lane.
                 let kept = lanes * low(around);
                 if ring {
                     for word in words.iter_mut() {
@@ -104,7 +104,7 @@ impl Axis {
                             *word &= ahead(copy, index, by) | back(copy, index, around);
                         }
                     } else {
-                        // Going upward, each step reads only words that are not yet overwritten.
+                        // Ascending steps read only words that have not been overwritten yet.
                         for index in 0..unit {
                             row[index] &= ahead(row, index, by);
                         }
@@ -137,7 +137,7 @@ impl Axis {
         match self {
             Axis::Lanes { n, step, lanes } => {
                 let around = step * (n - 1);
-                // The bits with a neighbor on that side, and the bits at the end of the axis.
+                // The bits with a neighbor on that side, and the bits at that end of the axis.
                 let (inner, end) = if high {
                     (lanes * low(around), lanes * (low(step) << around))
                 } else {
@@ -183,15 +183,15 @@ impl Axis {
     }
 }
 
-/// Computes the bits of `words` that are not set in `beside`.
+/// Computes the bits that are set in `words` but not in `beside`.
 fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
     for ((out, word), beside) in out.iter_mut().zip(words).zip(beside) {
         *out = word & !beside;
     }
 }
 
-/// Computes the bits at one end of the axis that have no neighbor. On a ring, neighbors are in
-/// `around`; on other axes, no bit at the end has a neighbor.
+/// Computes the bits at one end of the axis that have no neighbor. On a ring, their neighbors are
+/// in `around`. On other axes, bits at the end have no neighbors.
 fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
     if ring {
         without(out, words, around);

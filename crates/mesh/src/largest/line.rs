@@ -8,14 +8,14 @@
 #[derive(Default)]
 pub(super) struct Line {
     free: Vec<u64>,
-    /// The free nodes whose neighbor in the next row is not free.
+    /// The free nodes whose neighbors in the next row are not free.
     ends: Vec<u64>,
     /// The free nodes where a sufficiently long run begins.
     long: Vec<u64>,
 }
 
 impl Line {
-    /// Loads the free nodes in a row and in the next one. On a ring of `ring` nodes, repeats the
+    /// Loads the free nodes of a row and of the next row. On a ring of `ring` nodes, repeats the
     /// row. Returns true if any node is free in the row but not in the next one.
     pub(super) fn load(&mut self, bits: &[u64], next: Option<&[u64]>, ring: usize) -> bool {
         self.free.clear();
@@ -45,8 +45,8 @@ impl Line {
         self.long.iter().any(|&word| word != 0)
     }
 
-    /// Finds the next sufficiently long run that starts at `from` or later. Returns its first node
-    /// and the node after its last one.
+    /// Finds the next sufficiently long run that starts at or after `from`. Returns its first node
+    /// and the node after its last.
     pub(super) fn next_run(&self, from: usize) -> Option<(usize, usize)> {
         let start = next_one(&self.long, from)?;
         Some((start, next_zero(&self.free, start)))
@@ -63,7 +63,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     let own = words.len();
     words.resize((2 * side).div_ceil(64), 0);
     let (skip, shift) = (side / 64, side % 64);
-    // Going backward, no word is changed before it is read.
+    // Go backward so that no word is changed before it is read.
     for index in (0..own).rev() {
         let bits = words[index];
         words[index + skip] |= bits << shift;
@@ -84,7 +84,7 @@ fn and_ahead(words: &mut [u64], step: usize) {
     }
 }
 
-/// Finds the first set bit at `from` or later.
+/// Finds the first set bit at or after `from`.
 fn next_one(words: &[u64], from: usize) -> Option<usize> {
     let mut index = from / 64;
     let mut word = words.get(index)? & (u64::MAX << (from % 64));
@@ -95,7 +95,7 @@ fn next_one(words: &[u64], from: usize) -> Option<usize> {
     Some(64 * index + word.trailing_zeros() as usize)
 }
 
-/// Finds the first unset bit at `from` or later. Bits after the last word count as unset.
+/// Finds the first unset bit at or after `from`. Bits past the last word count as unset.
 fn next_zero(words: &[u64], from: usize) -> usize {
     let mut index = from / 64;
     let mut word = !words[index] & (u64::MAX << (from % 64));
@@ -111,7 +111,7 @@ fn next_zero(words: &[u64], from: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the start, the end and the result of `ends_in` for each run in a line.
+    /// Returns the start, the end and the `ends_in` result of each run in a line.
     fn told(line: &Line) -> Vec<(usize, usize, bool)> {
         let mut runs = Vec::new();
         let mut from = 0;

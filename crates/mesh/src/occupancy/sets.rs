@@ -35,8 +35,8 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Returns true if every node that is free in another occupancy is free here. Returns false if
-    /// the other occupancy is for another grid. Takes O(words) time.
+    /// Returns true if every node that is free in another occupancy is also free in this one.
+    /// Returns false if the grids differ. Takes O(words) time.
     pub fn includes(&self, other: &Occupancy) -> bool {
         let mut pairs = self.words.iter().zip(&other.words);
         self.grid == other.grid && pairs.all(|(own, other)| other & !own == 0)
@@ -88,7 +88,7 @@ impl Occupancy {
     }
 }
 
-/// Runs a pass, using the widest vector instructions if there are enough words.
+/// Runs a pass, with the widest vector instructions if there are enough words to benefit.
 fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
     if words < FEW_WORDS { pass.run() } else { Vectors::widest().run(pass) }
 }

@@ -32,7 +32,7 @@ pub fn hilbert(grid: &Grid) -> Vec<NodeId> {
     nodes
 }
 
-/// Sorts a subset of a grid's nodes into [`hilbert`] order without visiting the rest. Takes
+/// Sorts a subset of a grid's nodes into [`hilbert`] order without visiting the other nodes. Takes
 /// O(n log n) time for n nodes.
 ///
 /// ```
@@ -62,7 +62,7 @@ pub fn sort_hilbert(grid: &Grid, nodes: &mut [NodeId]) {
 /// turn, starting with axis 0.
 fn transpose(axes: &mut [u32], bits: u32) {
     for bit in (1..bits).rev() {
-        // Undo the rotation and reflection of the quadrant that the higher bits select.
+        // Undo the rotation and reflection of the quadrant selected by the higher bits.
         let (mask, low) = (1 << bit, (1 << bit) - 1);
         for axis in 0..axes.len() {
             if axes[axis] & mask != 0 {
@@ -121,7 +121,7 @@ mod tests {
         let long = Grid::mesh(&[65535, 2]).unwrap();
         let order = hilbert(&long);
         assert!(is_permutation(&long, &order));
-        // The curve visits all of a 2x2 square before leaving it.
+        // The curve must visit all of a 2x2 square before leaving it.
         let squares = order.chunks(4).take(100);
         assert!(squares.into_iter().all(|four| {
             four.iter().all(|&node| long.point(node)[0] / 2 == long.point(four[0])[0] / 2)

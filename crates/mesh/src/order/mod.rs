@@ -1,4 +1,4 @@
-//! Node orders: row-major, snake, Hilbert, and Paging's shuffled orders.
+//! Node orders: row-major, snake, Hilbert, and the shuffled orders used by Paging.
 //!
 //! An order is a list of all nodes in a grid. A node's rank is its position in the list. Orders
 //! ignore wrapping.
@@ -16,8 +16,8 @@ pub fn row_major(grid: &Grid) -> Vec<NodeId> {
     (0..grid.nodes()).map(NodeId).collect()
 }
 
-/// Returns the nodes in snake (boustrophedon) order. Consecutive nodes are always adjacent, because
-/// every second row runs backward, and every second plane has its rows in reverse order.
+/// Returns the nodes in snake (boustrophedon) order. Every second row runs backward, and every
+/// second plane has its rows in reverse order, so consecutive nodes are always adjacent.
 ///
 /// ```
 /// use pavior_mesh::{Grid, order};
@@ -42,15 +42,15 @@ pub fn snake(grid: &Grid) -> Vec<NodeId> {
     nodes
 }
 
-/// Returns the nodes sorted by ascending key, as in [`sort_by_key`].
+/// Returns the nodes sorted by ascending key (see [`sort_by_key`]).
 fn by_key(grid: &Grid, key: impl Fn(Coordinates, u32) -> u64) -> Vec<NodeId> {
     let mut nodes = row_major(grid);
     sort_by_key(grid, &mut nodes, key);
     nodes
 }
 
-/// Sorts nodes by ascending key, a function of the coordinates and of the number of bits in the
-/// enclosing power of two. Sorting closes the gaps left by nodes that are not on the grid.
+/// Sorts nodes by ascending key. The key is a function of the coordinates and of the number of bits
+/// in the enclosing power of two. Sorting closes the gaps left by points outside the grid.
 fn sort_by_key(grid: &Grid, nodes: &mut [NodeId], key: impl Fn(Coordinates, u32) -> u64) {
     let bits = enclosing_bits(grid);
     nodes.sort_by_cached_key(|&node| (key(grid.point(node), bits), node));
@@ -63,7 +63,7 @@ fn enclosing_bits(grid: &Grid) -> u32 {
     u32::from(longest).next_power_of_two().ilog2()
 }
 
-/// Interleaves the bits of the coordinates, with the last axis most significant in each group.
+/// Interleaves the bits of the coordinates. The last axis is the most significant in each group.
 fn interleave(point: [u32; 3], bits: u32) -> u64 {
     let group = |bit: u32| point.iter().rev().fold(0, |digit, c| digit << 1 | (c >> bit & 1));
     (0..bits).rev().fold(0, |key, bit| key << 3 | u64::from(group(bit)))
@@ -73,7 +73,7 @@ fn interleave(point: [u32; 3], bits: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns an order's index matrix as the literature prints it, with y = 0 on the first line.
+    /// Returns an order's index matrix as printed in the literature, with y = 0 in the top row.
     pub(super) fn matrix(grid: &Grid, order: &[NodeId]) -> Vec<Vec<usize>> {
         let mut rows = vec![vec![0; usize::from(grid.side(0))]; usize::from(grid.side(1))];
         for (rank, &node) in order.iter().enumerate() {

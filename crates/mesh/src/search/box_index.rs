@@ -5,7 +5,7 @@
 //!   search:       none      corners                leaps              rows
 //! ```
 //!
-//! The bound is the list length at which leaps cost as much as shifts over the rows. It depends on
+//! The bound is the list length at which leaping costs as much as shifting rows, which depends on
 //! whether the shape has a long side. If a search by leaps takes too many steps, it gives up, and a
 //! row search continues from the plane that it reached.
 //!
@@ -31,10 +31,10 @@ pub(super) struct BoxIndex {
     free_rows: FreeRows,
     /// True if any axis wraps.
     rings: bool,
-    /// The length up to which the list is searched instead of the rows, indexed by whether the
+    /// The maximum length at which the list is searched instead of the rows, indexed by whether the
     /// shape has a long side.
     longest_list: [usize; 2],
-    /// The length up to which the list is searched by corners, or 0 to disable this search.
+    /// The maximum list length for a search by corners, or 0 to disable this search.
     corner_search_limit: usize,
     /// The number of leaps that cost as much as a row search, indexed by whether the shape has a
     /// long side and by the number of groups minus one.
@@ -43,12 +43,12 @@ pub(super) struct BoxIndex {
     pub(super) work: SearchWork,
 }
 
-/// The length up to which a list can be searched by leaps.
+/// The maximum length of a list that can be searched by leaps.
 const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
-/// The length up to which a list can be searched by corners.
+/// The maximum length of a list that can be searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
-/// The shortest side for which a row search takes many passes.
+/// The minimum length of a side that makes a row search take many passes.
 const LONG_SIDE: u16 = 9;
 
 /// Returns true if a shape, given by its orientations, has a long side.
@@ -62,7 +62,7 @@ impl BoxIndex {
         let rows_cost = [false, true].map(|is_long| {
             if methods.rows { free_rows.search_cost(&grid, is_long) } else { u32::MAX }
         });
-        // Measured instructions per leap. A search takes about one leap per box.
+        // The measured number of instructions per leap. A search takes about one leap per box.
         let leap_cost = |groups: u32| 60 + 20 * groups;
         let leaps_pay = |count: u32, rows_cost: u32| {
             count * leap_cost(count.div_ceil(BusyBoxes::LANES as u32)) <= rows_cost
@@ -123,14 +123,14 @@ impl BoxIndex {
         self.flip(cuboid);
     }
 
-    /// Returns true if the list is so short that searching only near one box is no cheaper than
-    /// searching the whole machine.
+    /// Returns true if the list is so short that searching the whole machine costs no more than
+    /// searching near a single box.
     pub(super) fn is_short(&self) -> bool {
         self.busy.count() <= self.longest_list[0].min(2 * BusyBoxes::LANES)
     }
 
-    /// Flips a box in the rows. The flip is deferred while the list is short, because no search
-    /// then reads the rows.
+    /// Flips a box in the rows. While the list is short, the flip is deferred, because no search
+    /// reads the rows.
     fn flip(&mut self, cuboid: &Cuboid) {
         self.free_rows.flip(cuboid, self.busy.count() <= self.longest_list[1]);
     }
@@ -145,12 +145,12 @@ impl BoxIndex {
         free
     }
 
-    /// Returns true if a node is free in the rows, or `None` if there are no rows.
+    /// Returns true if the rows mark a node as free, or `None` if there are no rows.
     pub(super) fn is_free(&self, point: Coordinates) -> Option<bool> {
         self.free_rows.is_free(&self.grid, point)
     }
 
-    /// Finds the first shape that fits, and returns its first free box in row-major order.
+    /// Returns the first free box, in row-major order, of the first shape that fits.
     ///
     /// The search by leaps is compiled separately for lists of up to 1, 2, 4 or 8 groups of eight
     /// boxes, with and without rings.
@@ -206,7 +206,7 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by leaps among at most N groups of boxes. After too many leaps, searches by rows.
+    /// Searches by leaps among at most N groups of boxes, and by rows after too many leaps.
     fn first_by_leaps<const N: usize, const RINGS: bool>(
         &mut self,
         free: &Occupancy,
@@ -248,7 +248,7 @@ impl BoxIndex {
         })
     }
 
-    /// Finds the first free base of a shape in a region, using the rows.
+    /// Finds a shape's first free base in a region, using the rows.
     fn search_rows(
         &mut self,
         free: &Occupancy,

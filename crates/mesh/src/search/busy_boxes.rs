@@ -1,4 +1,4 @@
-//! The list of busy boxes, in groups of eight. Each coordinate in a group has its own vector.
+//! The list of busy boxes, in groups of eight, with one vector for each coordinate in a group.
 //!
 //! ```text
 //!   group 0:   base x   [x0 x1 x2 .. x7]     sides x   [a0 a1 .. a7]      and likewise y and z
@@ -7,11 +7,11 @@
 //! Boxes are in no particular order. The last group is padded with empty boxes, so that searches
 //! can read whole groups.
 //!
-//! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover
-//! (a permanently busy box) may overlap other boxes, so its key is marked.
+//! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. The key
+//! of a cover (a permanently busy box) is marked, because a cover may overlap other boxes.
 //!
-//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned; a long list (as with
-//! thousands of jobs) has an index.
+//! Cost: O(1) to add or remove a box. A short list is scanned to find a box, while a long list (as
+//! with thousands of jobs) has an index.
 
 use super::key_index::KeyIndex;
 use super::lanes::I16x8;
@@ -46,7 +46,7 @@ const COVER: u64 = 1 << 63;
 impl BusyBoxes {
     /// The number of boxes in a group.
     pub(super) const LANES: usize = 8;
-    /// The number of groups by which the list grows, and the maximum number that a search reads.
+    /// The number of groups by which the list grows, which is also the most that a search reads.
     pub(super) const GROUPS: usize = 8;
 
     #[inline]
@@ -106,7 +106,7 @@ impl BusyBoxes {
         self.set(last, [0; 3], [0; 3]);
     }
 
-    /// Removes a key, moves the last key to its position, and returns that position.
+    /// Removes a key and moves the last key to its position. Returns that position.
     fn unlist(&mut self, key: u64) -> Option<usize> {
         if !self.index_of_keys.is_used() {
             let index = self.keys.iter().position(|&other| other == key)?;
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_list_holds_what_was_added_and_not_removed() {
         let (mut busy, mut truth) = (BusyBoxes::default(), Vec::new());
-        // The list grows and shrinks past both index limits, with removals at all positions.
+        // The list grows and shrinks past both index limits. Boxes are removed at all positions.
         for (up, down) in [(LONG + 90, SHORT), (LONG, LONG + 20), (2 * LONG, 2)] {
             for _ in 0..up {
                 let number = truth.last().map_or(0, |last: &Cuboid| last.base[0] + 1);

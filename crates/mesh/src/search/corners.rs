@@ -1,9 +1,9 @@
-//! A search that tests all candidates for the first free base, used if there are few busy boxes.
+//! A search that tests every candidate for the first free base, used if few boxes are busy.
 //!
 //! On each axis, the first free base is at 0 or directly after a busy box; otherwise, the preceding
-//! base on that axis would also be free. So m boxes give m + 1 candidates per axis, which are the
-//! same for all shapes. A box rules out a candidate for a side a if the gap from the candidate to
-//! the box is less than a:
+//! base on that axis would also be free. With m boxes, there are therefore m + 1 candidates per
+//! axis, which are the same for all shapes. A box rules out a candidate for a side of length a if
+//! the gap from the candidate to the box is less than a:
 //!
 //! ```text
 //!   0       4         9            The candidate after A is 4. B is 5 ahead of it and forbids it
@@ -13,10 +13,10 @@
 //!
 //! Inside a box, the gap is 0. Boxes are in groups of eight. For each candidate and group, a byte
 //! has one bit per box, set if the box forbids the candidate. A base is free if the bytes for its
-//! three coordinates have no set bit in common. Vectors test many bases at once, without branching.
+//! three coordinates share no set bit. Vectors test many bases at once, without branches.
 //!
 //! Invariant: the candidates on each axis include the coordinate of every possible first free base.
-//! The answer is therefore exact, on lines as well as on rings.
+//! The result is therefore exact, both on lines and on rings.
 //!
 //! Cost: O(m^3 / 16) vector operations per shape.
 
@@ -27,15 +27,14 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 /// A gap that exceeds every side, used for boxes behind the candidate.
 const NEVER: i16 = i16::MAX;
 
-/// For each group of boxes and each batch of eight candidates, one byte per candidate, with one
-/// bit for each box in the group. The bit is set if the box forbids the candidate.
+/// One byte per candidate, for each group of boxes and each batch of eight candidates. Each bit
+/// represents a box in the group, and is set if the box forbids the candidate.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// The value of a word not computed yet. A word computed to have this value is recomputed.
+/// The value of a word that is not computed yet. A computed word with this value is recomputed.
 const NOT_KNOWN: u64 = u64::MAX;
 
-/// The candidates on an axis, in up to G batches of eight, just as the boxes form G groups of
-/// eight.
+/// The candidates on an axis, in up to G batches of eight, as for the boxes in G groups of eight.
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
     /// The coordinate of the candidate after each box, or 0 in lanes without a box.
@@ -47,7 +46,7 @@ struct Axis<const G: usize> {
 }
 
 impl<const G: usize> Axis<G> {
-    /// Computes the candidates, padded to C with coordinate 0, which may also come from a box.
+    /// Computes the candidates, padded to C with coordinate 0, which may also be a candidate.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
@@ -58,7 +57,7 @@ impl<const G: usize> Axis<G> {
                 at[g] = end - (n & !end.simd_lt(n));
             }
             let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
-                // The distance around the ring. If above n - sides, the box covers the candidate.
+                // The distance around the ring. Above n - sides, the box covers the candidate.
                 let ahead = ahead + (n & ahead.simd_lt(I16x8::ZERO));
                 (ahead & !ahead.simd_gt(n - sides)) | never(sides)
             });
@@ -75,7 +74,7 @@ impl<const G: usize> Axis<G> {
         Axis { at, gaps, room }
     }
 
-    /// Computes all gaps. `gap` converts a box's (possibly negative) distance and side to a gap.
+    /// Computes all gaps. `gap` converts a box's distance (may be negative) and side to a gap.
     #[inline(always)]
     fn gaps<const C: usize>(
         groups: &[Group; G],
@@ -95,8 +94,8 @@ impl<const G: usize> Axis<G> {
         gaps
     }
 
-    /// Finds the boxes that forbid each of the first C candidates for a given side. A candidate
-    /// too close to the end of a line is replaced by the candidate at 0, which is number `count`.
+    /// Finds the boxes that forbid each of the first C candidates for a given side. A candidate too
+    /// close to the end of a line is replaced by the candidate at 0, whose index is `count`.
     #[inline(always)]
     fn forbidden<const C: usize>(&self, side: u16, count: usize) -> ForbiddenBy<G> {
         let side = splat(side);
@@ -124,7 +123,7 @@ impl<const G: usize> Axis<G> {
     }
 }
 
-/// Returns a vector with [`NEVER`] in the lane of each box that has no nodes ahead.
+/// Returns a vector with [`NEVER`] in the lanes of boxes that have no nodes ahead.
 #[inline(always)]
 fn never(nodes: I16x8) -> I16x8 {
     I16x8::splat(NEVER) & !nodes.simd_gt(I16x8::ZERO)
@@ -157,17 +156,17 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     /// The number of rows per vector.
     const ROWS: usize = 2 / G;
 
-    /// Computes the candidates for the first `count` boxes.
+    /// Computes the candidates given by the first `count` boxes.
     #[inline(always)]
     pub(super) fn new(grid: Grid, groups: &[Group; G], count: usize) -> Corners<G, R, C, Z> {
         let axis = |axis: usize| Axis::new::<C>(&grid, axis, groups);
         Corners { grid, axes: [axis(0), axis(1), axis(2)], count }
     }
 
-    /// Finds the first shape that fits, and returns its first free box in row-major order.
+    /// Returns the first free box, in row-major order, of the first shape that fits.
     #[inline(always)]
     pub(super) fn first(&self, shapes: &[Sides]) -> Option<Cuboid> {
-        // A shape's orientations share the same three sides, each of which occurs on every axis.
+        // All orientations of a shape share three sides, and each side occurs on every axis.
         let sides = shapes.first().copied().unwrap_or_default();
         let mut known = [[[[NOT_KNOWN; G]; G]; 3]; 3];
         shapes.iter().find_map(|&shape| {
@@ -193,7 +192,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         })
     }
 
-    /// Finds the first free base of a shape from the boxes that forbid the candidates on each axis.
+    /// Finds a shape's first free base, given the boxes that forbid the candidates on each axis.
     #[inline(always)]
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
         // For each pair of x and y candidates and each group, the boxes that forbid both. Pairs
@@ -230,8 +229,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         in_plane
     }
 
-    /// Returns the first free base, which must exist. It is in the first plane and, within that
-    /// plane, in the first row that has a free base.
+    /// Returns the first free base, which must exist. It is in the first plane, in the first row of
+    /// that plane that has a free base.
     #[inline(always)]
     fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;
@@ -245,7 +244,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         }
         let (plane, base_z) = if Z == 1 { (0, 0) } else { self.least(2, planes_with_bases) };
         let in_plane = self.boxes_in_plane(z, plane);
-        // For each y candidate, the free x candidates, one bit each.
+        // The free x candidates for each y candidate, as one bit each.
         let mut bases = [0; 16];
         let mut rows_with_bases = 0;
         for row in 0..C {
@@ -259,8 +258,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         [x, y, base_z]
     }
 
-    /// Returns the number and coordinate of the first candidate in a set of bits. A candidate too
-    /// close to the end of a line is never first, because the set then contains the one at 0.
+    /// Returns the index and coordinate of the lowest candidate in a set of bits. A candidate too
+    /// near the end of a line is never the lowest, because the set then contains the one at 0.
     #[inline(always)]
     fn least(&self, axis: usize, mut candidates: u32) -> (usize, u16) {
         let mut least = (0, u16::MAX);

@@ -1,7 +1,7 @@
-//! The search for the first free base on a machine of up to 8x8x8, in eight words that stay in
+//! Searches for the first free base on a machine of up to 8x8x8, using eight words that stay in
 //! registers.
 //!
-//! Bit `x + 8 y` of word z is set while the node is free. For an a x b x c shape:
+//! Bit `x + 8 y` of word z is set if the node is free. For an a x b x c shape:
 //!
 //! ```text
 //!   runs along z:  words[z] & words[z + 1] & ..        computed once, for all c
@@ -9,10 +9,10 @@
 //!   runs along y:  the same, with shifts of eight times as many bits
 //! ```
 //!
-//! Every side takes three shifts, some of which may be by 0, so no branch depends on the shape. A
-//! shift along x carries bits across the end of a row into columns that contain no bases. On a
-//! ring, these bits are replaced with bits from the other end of the row. A final mask clears all
-//! bits that are not bases.
+//! Every side takes three shifts, some of which may be by 0, so that no branch depends on the
+//! shape. A shift along x carries bits across the end of a row into columns that cannot contain
+//! bases. On a ring, these bits are replaced with bits from the other end of the row. A final mask
+//! clears all bits that are not bases.
 //!
 //! Invariant: the last plane is followed by a copy of all planes if z wraps, and by zeros
 //! otherwise.
@@ -31,7 +31,7 @@ const SIDE: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Cube {
     grid: Grid,
-    /// The planes. If z wraps, they are repeated after the last one.
+    /// The planes, followed by a copy of them if z wraps.
     planes: [u64; 2 * SIDE],
     tables: Tables,
     vectors: Vectors,
@@ -59,7 +59,7 @@ struct Shift {
     back_mask: u64,
 }
 
-/// Returns a mask of the first columns of the first rows.
+/// Returns a mask of the first `columns` columns of the first `rows` rows.
 fn corner(columns: u16, rows: u16) -> u64 {
     let row = (1u64 << columns) - 1;
     (0..rows).fold(0, |mask, y| mask | row << (8 * y))
@@ -84,8 +84,8 @@ impl Shift {
         }
     }
 
-    /// Returns the shifts that reduce a word to the bases of runs of a given length. Each shift
-    /// doubles the length of the runs until the given length is reached.
+    /// Returns the shifts that reduce a word to the bases of runs of a given length. Each shift at
+    /// most doubles the run length, up to the given length.
     fn runs(side: u16, grid: &Grid, axis: usize) -> [Shift; 3] {
         let mut reached = 1;
         [(); 3].map(|()| {
@@ -97,7 +97,7 @@ impl Shift {
 }
 
 impl Cube {
-    /// Creates a machine with all nodes free. Returns `None` for a larger grid.
+    /// Creates a machine with all nodes free. Returns `None` if the grid is too large.
     pub(super) fn new(grid: Grid, vectors: Vectors) -> Option<Cube> {
         let [w, d, h] = grid.sides();
         if [w, d, h].iter().any(|&side| usize::from(side) > SIDE) {
@@ -105,7 +105,7 @@ impl Cube {
         }
         let runs = |axis: usize| {
             std::array::from_fn(|index| {
-                // A side that does not fit has no bases, so its shifts do not matter.
+                // A side that does not fit has no bases, so any shifts will do.
                 Shift::runs((index as u16 + 1).min(grid.side(axis)), &grid, axis)
             })
         };
@@ -139,7 +139,7 @@ impl Cube {
         }
     }
 
-    /// Finds the first shape that fits, and returns its first free box in row-major order.
+    /// Returns the first free box, in row-major order, of the first shape that fits.
     pub(super) fn first(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
         let (found, tried) = self.vectors.run(InCube { cube: self, shapes });
         self.work.words += tried * SIDE as u64;
@@ -188,7 +188,7 @@ impl Kernel for InCube<'_> {
 /// Eight words, in pairs.
 type Words = [U64x2; SIDE / 2];
 
-/// Applies a function to each pair of words.
+/// Applies a function to each vector, which holds a pair of words.
 #[inline(always)]
 fn each([a, b, c, d]: Words, of: impl Fn(U64x2) -> U64x2) -> Words {
     [of(a), of(b), of(c), of(d)]
@@ -234,7 +234,7 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     set
 }
 
-/// Finds the first set bit within a mask in the first `planes` planes.
+/// Finds the first set bit that is within a mask and in the first `planes` planes.
 #[inline(always)]
 fn first(set: Words, mask: u64, planes: usize) -> Option<Coordinates> {
     let [even, odd] = (set[0] | set[1] | set[2] | set[3]).to_array();

@@ -9,10 +9,10 @@
 //!   before a search of the rows:    all waiting boxes are flipped
 //! ```
 //!
-//! Invariant: flipping each waiting box in the rows yields the free nodes. No box waits twice,
+//! Invariant: flipping all waiting boxes in the rows yields the free nodes. No box waits twice,
 //! because two flips would cancel out.
 //!
-//! Cost: O(1) to add or drop a waiting box (there are few), and O(rows of the box) to flip a box.
+//! Cost: O(1) to add or drop one of the few waiting boxes, and O(rows of the box) to flip a box.
 
 use super::SearchMethods;
 use super::region::Region;
@@ -21,15 +21,15 @@ use super::rows::Rows;
 use super::vectors::Vectors;
 use crate::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// The free nodes as rows, not counting boxes that are still waiting to be flipped.
+/// The free nodes as rows, apart from boxes that are still waiting to be flipped.
 #[derive(Clone, Debug)]
 pub(super) struct FreeRows {
     rows: Lanes,
     waiting: Vec<Cuboid>,
 }
 
-/// The rows, in the narrowest possible lanes. `Whole` is used if rows are disabled or have more
-/// than 64 nodes, in which case each search computes a set of bases from the occupancy.
+/// The rows, in lanes that are as narrow as possible. `Whole` is used if rows are disabled or have
+/// more than 64 nodes. Each search then computes a set of bases from the occupancy.
 #[derive(Clone, Debug)]
 enum Lanes {
     Narrow(Rows<u16, 16>),

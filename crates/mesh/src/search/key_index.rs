@@ -31,7 +31,7 @@ impl KeyIndex {
         !self.slots.is_empty()
     }
 
-    /// Adds the last key in the list to the index. The index must not contain it yet.
+    /// Adds the list's last key to the index, which must not contain it yet.
     pub(super) fn pushed(&mut self, keys: &[u64]) {
         if keys.len() * 2 > self.slots.len() {
             *self = KeyIndex::of(keys);
@@ -40,7 +40,7 @@ impl KeyIndex {
         }
     }
 
-    /// Removes a key from the list, moves the last key to its position, and returns that position.
+    /// Removes a key from the list and moves the last key to its position, which is returned.
     pub(super) fn swap_remove(&mut self, keys: &mut Vec<u64>, key: u64) -> Option<usize> {
         let hole = self.find(keys, key)?;
         let place = self.slots[hole];
@@ -79,7 +79,7 @@ impl KeyIndex {
         self.slots[slot] = place as u32;
     }
 
-    /// Empties a slot, and moves any later entry that could otherwise no longer be found.
+    /// Empties a slot and moves later entries that lookups could otherwise no longer reach.
     fn empty(&mut self, keys: &[u64], mut hole: usize) {
         let mask = self.slots.len() - 1;
         let mut slot = self.after(hole);

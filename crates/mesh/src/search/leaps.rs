@@ -1,5 +1,5 @@
-//! A search that leaps from the end of one busy box to the next until it finds the first free base.
-//! It is used if there are few busy boxes.
+//! A search that leaps from the end of one busy box to the next until it reaches the first free
+//! base. Used if there are few busy boxes.
 //!
 //! For a shape with side a, a busy box that is w nodes long on an axis rules out `w + a - 1` bases
 //! on that axis. While a box forbids the current base, the search leaps to the end of that box
@@ -12,14 +12,14 @@
 //!                . . . . C C C C
 //! ```
 //!
-//! If a row is forbidden up to its end, the rows that follow along y are forbidden as well, until
-//! the first of the forbidding boxes ends. The same goes for planes along z. In these cases, the
-//! search leaps over whole rows or planes.
+//! If a row is forbidden up to its end, the rows that follow along y are also forbidden until one
+//! of the forbidding boxes ends. The same applies to planes along z. In these cases, the search
+//! leaps over whole rows or planes.
 //!
-//! Invariant: no base before the current one, in row-major order, is free, so the answer is exact.
+//! Invariant: no base before the current one, in row-major order, is free. The result is exact.
 //!
-//! Cost: O(m / 8) vector operations per leap, for m busy boxes, and at most O(m^3) leaps. In real
-//! schedules, there are about m leaps. The search gives up when it exceeds its leap budget.
+//! Cost: O(m / 8) vector operations per leap for m busy boxes, and at most O(m^3) leaps. Real
+//! schedules need about m leaps. The search gives up when it exceeds its leap budget.
 
 use std::ops::ControlFlow;
 
@@ -89,8 +89,8 @@ impl<const N: usize> Forbidden<N> {
         Forbidden { from, count, around: I16x8::ZERO }
     }
 
-    /// Returns, for each box, the number of consecutive bases from `at` onward that it forbids, or
-    /// 0 if it does not forbid `at`.
+    /// Returns, for each box, the number of consecutive bases that it forbids from `at` on, or 0 if
+    /// it does not forbid `at`.
     #[inline(always)]
     fn left<const RINGS: bool>(&self, at: u16) -> [I16x8; N] {
         let mut left = [I16x8::ZERO; N];
@@ -99,7 +99,7 @@ impl<const N: usize> Forbidden<N> {
             if RINGS {
                 past += self.around & past.simd_lt(I16x8::ZERO);
             }
-            // If `at` precedes the forbidden bases, `past` is negative (large if unsigned).
+            // For `at` before the forbidden bases, `past` is negative (large when unsigned).
             left[i] = self.count[i].saturating_sub_unsigned(past);
         }
         left
@@ -126,7 +126,7 @@ fn longest<const N: usize>(left: &[I16x8; N]) -> (u16, usize) {
     (leap as u16, (N - 1) * BusyBoxes::LANES + lanes.trailing_zeros() as usize)
 }
 
-/// Returns a mask of the boxes that forbid more than this number of bases.
+/// Returns a mask of the boxes that forbid more than `bases` bases.
 #[inline(always)]
 fn forbid_more_than<const N: usize>(left: &[I16x8; N], bases: u16) -> [I16x8; N] {
     left.map(|left| left.simd_gt(splat(bases)))
@@ -160,7 +160,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         let groups = busy.groups::<N>();
         let forbidden = |axis: usize| Forbidden::<N>::on::<RINGS>(grid, groups, axis, shape[axis]);
         let along = [forbidden(0), forbidden(1), forbidden(2)];
-        // The boxes that forbid whole rows, and those that forbid whole planes.
+        // The boxes that forbid whole rows and the boxes that forbid whole planes.
         let rows = forbid_more_than(&along[0].left::<RINGS>(first[0]), last[0] - first[0]);
         let mut planes = forbid_more_than(&along[1].left::<RINGS>(first[1]), last[1] - first[1]);
         for i in 0..N {
@@ -183,8 +183,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         }
     }
 
-    /// Searches a plane. If all of its bases are forbidden, returns the number of planes, from this
-    /// one onward, in which the same bases are forbidden.
+    /// Searches a plane. If all of its bases are forbidden, returns the number of planes, starting
+    /// with this one, in which they stay forbidden.
     #[inline(always)]
     fn plane(
         &self,
@@ -239,9 +239,9 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
     }
 }
 
-/// Returns the longest leap over a box that forbids a whole row or plane, together with the box.
-/// The leap is 0 if there is no such box. Such boxes are common on a mesh but rare on a ring, where
-/// the search does not look for them.
+/// Returns the longest leap over a box that forbids a whole row or plane, and the box's index. The
+/// leap is 0 if there is no such box. Such boxes are common on a mesh but rare on a ring, where the
+/// search does not look for them.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

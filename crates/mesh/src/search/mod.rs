@@ -15,7 +15,7 @@
 //!        +---------+-----------------> many, or many leaps:     rows
 //! ```
 //!
-//! A machine of at most 8x8x8 nodes has no list of boxes; `cube` searches its eight words directly.
+//! A machine of at most 8x8x8 has no list of boxes, so `cube` searches its eight words directly.
 //!
 //! Invariant: every method returns the same result. The choice of a method depends only on the
 //! state, never on the clock.
@@ -23,7 +23,7 @@
 //! Cost: see each file. The measurements behind the choice are in docs/search.md.
 
 // A search is compiled for each instruction set, so all of its code must be inlined. Compilers
-// vectorize a loop over several arrays only if the arrays are accessed by index.
+// vectorize a loop over several arrays only if it accesses the arrays by index.
 #![allow(clippy::inline_always, clippy::needless_range_loop)]
 
 mod box_index;
@@ -83,14 +83,14 @@ enum Index {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Each method can be enabled independently.
 pub struct SearchMethods {
-    /// Enables the search of words in registers, on machines of up to 8x8x8.
+    /// Enables the search of words held in registers, for machines of up to 8x8x8.
     pub cube: bool,
-    /// Enables the search by corners, used if there are few busy boxes and an axis wraps.
+    /// Enables the search by corners, for few busy boxes and at least one axis that wraps.
     pub corners: bool,
-    /// Enables the search that leaps from busy box to busy box.
+    /// Enables the search that leaps from one busy box to the next.
     pub leaps: bool,
-    /// Enables the search that shifts rows. If it is disabled or a row has more than 64 nodes, the
-    /// whole machine is shifted instead ([`BaseSet`](crate::BaseSet)).
+    /// Enables the search that shifts rows. If this search is disabled or a row has more than 64
+    /// nodes, the whole machine is shifted instead ([`BaseSet`](crate::BaseSet)).
     pub rows: bool,
     /// Enables the cache of refusals.
     pub memory: bool,
@@ -117,15 +117,15 @@ impl Default for SearchMethods {
 /// The amount of work that searches have done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// Number of busy boxes tested. Each leap tests the whole list, as does each shape searched
-    /// by corners. A search of an empty list counts as one box.
+    /// The number of busy boxes tested. Each leap tests the whole list, as does each shape searched
+    /// by corners. Searching an empty list counts as testing one box.
     pub boxes: u64,
     /// Number of rows computed, or number of words if the whole machine was searched.
     pub words: u64,
 }
 
 impl BoxSearch {
-    /// Creates a search on a grid with all nodes free.
+    /// Creates a search on a grid whose nodes are all free.
     pub fn new(grid: Grid) -> BoxSearch {
         BoxSearch::with(grid, SearchMethods::default())
     }
@@ -154,8 +154,8 @@ impl BoxSearch {
     }
 
     /// Marks a box as permanently busy. `free` lists the disjoint parts of the box that were free.
-    /// This is cheaper than taking many parts. The caller must cover the box again after releasing
-    /// another box that overlaps it.
+    /// This is cheaper than taking many parts. After releasing another box that overlaps this one,
+    /// the caller must cover this one again.
     ///
     /// ```
     /// use pavior_mesh::{BoxSearch, Cuboid, Grid, Occupancy, RefusalKey};
@@ -178,8 +178,8 @@ impl BoxSearch {
         }
     }
 
-    /// Marks as busy a box that overlaps a covered one. `free` lists the disjoint parts of the new
-    /// box that were free. After releasing the new box, the caller must cover the other one again.
+    /// Marks as busy a box that overlaps a covered box. `free` lists the disjoint parts of the new
+    /// box that were free. After releasing the new box, the caller must re-cover the old one.
     pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         match &mut self.index {
             Index::Cube(cube) => free.iter().for_each(|part| cube.flip(part)),
@@ -196,9 +196,9 @@ impl BoxSearch {
         }
     }
 
-    /// Undoes a call to `take`, provided that only [`RefusalKey::Once`] has been used since.
-    /// Earlier refusals remain valid, because every node that is now free was already free when
-    /// they were recorded.
+    /// Undoes a call to `take`, provided that all searches since then used [`RefusalKey::Once`].
+    /// Earlier refusals remain valid, because every node that is now free was also free when they
+    /// were recorded.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
             Index::Cube(cube) => cube.flip(cuboid),
@@ -233,9 +233,9 @@ impl BoxSearch {
         }
     }
 
-    /// Finds the first of these shapes that fits, and returns its first free box in row-major order
-    /// of bases. `asked` identifies the query in the refusal cache. `free` must contain exactly the
-    /// nodes that are currently free.
+    /// Returns the first free box, in row-major order of bases, of the first shape that fits.
+    /// `asked` identifies the query in the refusal cache. `free` must contain exactly the nodes
+    /// that are currently free.
     pub fn first(
         &mut self,
         free: &Occupancy,

@@ -8,22 +8,22 @@
 //!   refused 3x2      taken: no change       released B: only bases where 3x2 overlaps B
 //! ```
 //!
-//! Invariant: a refusal is valid for every base whose box does not overlap its `released` box.
+//! Invariant: a refusal holds for every base whose box does not overlap its `released` box.
 //!
-//! Cost: for each query, one check per stored refusal, of which there are at most 32.
+//! Cost: each query makes one check per stored refusal, of which there are at most 32.
 
 use super::region::Region;
 use crate::{Cuboid, Grid, Sides};
 
-/// The key under which a query's refusal is stored. The same key must always be used with the same
-/// shapes, in any order.
+/// The key under which a query's refusal is stored. A key must always be used with the same shapes,
+/// in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKey {
     /// The refusal is not stored.
     Once,
     /// The refusal implies nothing about other queries.
     Alone([u16; 3]),
-    /// The refusal also applies to all keys that are at least as large on each axis, because each
+    /// The refusal also applies to every key that is at least as large on each axis, because each
     /// shape under the larger key contains a shape under the smaller one.
     Ordered([u16; 3]),
 }
@@ -40,30 +40,30 @@ pub(super) struct Refusals {
     pending: Option<Cuboid>,
 }
 
-/// Maximum number of stored refusals. This is enough for the smallest shapes in a long queue. These
-/// matter most, because a refused shape implies that all larger ones are refused.
+/// The maximum number of stored refusals. It is enough for the smallest shapes in a long queue,
+/// which matter most, because refusing a shape implies refusing all larger ones.
 const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
     asked: RefusalKey,
-    /// A box around everything released since the refusal. On a ring, it may extend past the end.
+    /// A box around everything released since the refusal. May extend past the end of a ring.
     released: Option<Cuboid>,
 }
 
-/// A conclusion about a query from earlier refusals.
+/// The conclusion that earlier refusals allow about a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Nothing,
     /// No requested shape fits anywhere.
     Refused,
-    /// A requested shape can fit only where it overlaps this box.
+    /// A requested shape can fit only at bases where it overlaps this box.
     Except(Cuboid),
 }
 
 impl Known {
-    /// Records that a shape fits only where it overlaps `released`. If such a box is already known,
-    /// keeps the smaller of the two, which leaves less to search.
+    /// Records that a shape can fit only where it overlaps `released`. If another such box is
+    /// already known, keeps the smaller one, which leaves less to search.
     fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
             Known::Except(other) if other.volume() <= released.volume() => self,
@@ -72,7 +72,7 @@ impl Known {
         }
     }
 
-    /// Returns the region that contains a shape's first base, or `None` if there is no base.
+    /// Returns the region to search for a shape's first base, or `None` if there is no base.
     #[inline(always)]
     pub(super) fn region(&self, grid: &Grid, shape: Sides) -> Option<Region> {
         match self {
@@ -84,7 +84,7 @@ impl Known {
 }
 
 impl Refusals {
-    /// Looks up the refusals that apply to a query.
+    /// Returns the conclusion from earlier refusals that apply to a query.
     #[inline(always)]
     pub(super) fn of(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
         if self.kept.is_empty() || asked == RefusalKey::Once {
@@ -116,7 +116,7 @@ impl Refusals {
             return;
         }
         let refusal = Refusal { asked, released: None };
-        // Any refusal that this one implies is no longer needed.
+        // Refusals that this one implies are no longer needed.
         self.kept.retain(|other| !refusal.refuses(other.asked));
         if self.kept.len() < KEPT {
             self.kept.push(refusal);
@@ -168,14 +168,14 @@ impl Refusal {
     }
 }
 
-/// Returns a box around two boxes. On a ring, extends it in the shorter direction.
+/// Returns a box around two boxes, extending in the shorter direction on a ring.
 fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     let mut both = *a;
     for axis in 0..3 {
         let n = grid.side(axis);
         let [one, other] = [a, b].map(|cuboid| (cuboid.base[axis], cuboid.sides[axis]));
-        // The box extends from the base of one box until both have ended, wrapping around on a
-        // ring.
+        // The result extends from the base of one box until both boxes have ended, wrapping around
+        // on a ring.
         let from = |first: (u16, u16), second: (u16, u16)| {
             let ahead =
                 if second.0 >= first.0 { second.0 - first.0 } else { second.0 + (n - first.0) };

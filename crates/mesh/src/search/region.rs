@@ -5,7 +5,7 @@
 //!                                     at 0. The planes marked g are its gap.
 //! ```
 //!
-//! Invariant: `first` and `last` are bases of the shape and are in the region.
+//! Invariant: `first` and `last` are bases of the shape within the region.
 //!
 //! Cost: O(1).
 
@@ -16,8 +16,8 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 pub(super) struct Region {
     pub(super) first: Coordinates,
     pub(super) last: Coordinates,
-    /// The range of planes between `first` and `last` that are outside the region: the first plane,
-    /// and the plane after the last.
+    /// The planes between `first` and `last` that are outside the region, given by the first such
+    /// plane and the plane after the last one.
     pub(super) gap: [u16; 2],
 }
 
@@ -56,8 +56,8 @@ impl Region {
         Some(region)
     }
 
-    /// Finds the first plane in the region at `from` or later. Returns it with the number of planes
-    /// up to the gap or the end, or `None` if `from` is after the last plane.
+    /// Finds the region's first plane at or after `from`, and the number of planes from there to
+    /// the gap or the end. Returns `None` if `from` is after the last plane.
     #[inline(always)]
     pub(super) fn planes(&self, from: u16) -> Option<(u16, u16)> {
         let [end, again] = self.gap;

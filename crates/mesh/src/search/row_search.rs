@@ -1,4 +1,4 @@
-//! Finds the first free base with shifts and ANDs, with one row of nodes per vector lane.
+//! Finds the first free base by shifting and ANDing, with one row of nodes per vector lane.
 //!
 //! ```text
 //!   runs of c along z:  plane & plane + 1 & .. & plane + c - 1      loads of whole rows
@@ -6,10 +6,10 @@
 //!   runs of b along y:  row & row + 1, & row + 2, ..                loads of whole rows
 //! ```
 //!
-//! The remaining bits are the free bases. Planes are searched in scan order, in groups of a few
-//! kilobytes. The search stops at the first group that contains a base.
+//! The remaining bits are the free bases. Planes are searched in scan order, a few kilobytes at a
+//! time. The search stops at the first group of planes that contains a base.
 //!
-//! Invariant: after each pass, rows that later passes read contain the bases of the runs so far.
+//! Invariant: after each pass, rows read by later passes contain the bases of the runs so far.
 //!
 //! Cost: O(planes * D * (log a + log b + log c) / lanes), counting only the planes up to the first
 //! base. An axis that wraps costs more, because it requires rotations (along x) or copies of rows
@@ -20,7 +20,7 @@ use super::rows::{Row, Rows};
 use super::vectors::Kernel;
 use crate::{Coordinates, Grid, Sides};
 
-/// The approximate number of bytes of rows searched at a time.
+/// The approximate size, in bytes, of the rows searched at a time.
 const GROUP: usize = 1536;
 /// The maximum length of runs along z that are computed directly from the planes.
 const DIRECT: u16 = 8;
@@ -43,9 +43,9 @@ struct Searched<'r, R> {
 }
 
 impl<R: Row> Searched<'_, R> {
-    /// Copies the region's rows, with a row of zeros after each plane. Returns `None` if copying
+    /// Copies the region's rows, adding a row of zeros after each plane. Returns `None` if copying
     /// does not pay off (see [`LARGE`]), or if a run along y might extend past the end of a ring.
-    /// (A run along z may.)
+    /// (Runs along z may do so.)
     #[inline(always)]
     fn part<'p, const L: usize>(
         &self,
@@ -115,7 +115,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let plane_rows = rows.stride();
         let Rows { grid, list, scratch, part } = rows;
         // On a ring, a run along y may continue at the first row. The first rows are therefore
-        // repeated after the last row, before the row of zeros.
+        // repeated after the last one, ahead of the row of zeros.
         let is_ring = grid.wraps(1) && b > 1 && b < grid.side(1);
         let runs = RunsAlongX::new(*grid, a, &region);
         let plane_count = usize::from(grid.side(2));
@@ -130,8 +130,8 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
             z = from;
             let planes = planes.min(most_planes);
             let count = usize::from(planes) * stride;
-            // Runs along z read c - 1 more planes. Passes read whole vectors, beyond the rows that
-            // they write.
+            // Runs along z read c - 1 more planes. Passes read whole vectors, which extend past the
+            // rows that they write.
             let needed = (usize::from(planes) + usize::from(c) - 1) * stride;
             let room = needed + usize::from(b).max(usize::from(c) * stride) + L;
             if scratch[0].len() < room || scratch[1].len() < room {
@@ -159,7 +159,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
     }
 }
 
-/// Returns the number of planes to search at a time. For long runs along z, there are at least `c`,
+/// Returns the number of planes to search at a time. For long runs along z, this is at least `c`,
 /// because neighboring groups share `c - 1` planes.
 #[inline(always)]
 fn planes_at_a_time<R: Row>(stride: usize, c: u16) -> u16 {
@@ -188,7 +188,7 @@ fn and<R: Row, const L: usize>(a: [R; L], b: [R; L]) -> [R; L] {
 struct RunsAlongX<R> {
     /// The shifts, padded with 0.
     shifts: [u32; SHIFTS],
-    /// The number of columns on a ring, or 0.
+    /// The number of columns if x is a ring, or 0.
     around: u32,
     /// The columns in the region.
     mask: R,
@@ -229,7 +229,7 @@ impl<R: Row> RunsAlongX<R> {
         std::array::from_fn(|lane| runs[lane] & self.mask)
     }
 
-    /// Replaces each row with the bases of its runs.
+    /// Replaces each row with the bases of the runs in it.
     #[inline(always)]
     fn within<const L: usize>(self, set: &mut [R], count: usize) {
         for rows in vectors_mut::<R, L>(set, count) {
@@ -238,9 +238,9 @@ impl<R: Row> RunsAlongX<R> {
     }
 }
 
-/// Computes runs along z and x of `count` rows. Runs along z are `rows[i] & rows[i + plane_rows] &
-/// ..` over c planes, and runs along x are computed from them. There is only one pass, compiled
-/// separately for each c.
+/// Computes the bases of runs along z and x for `count` rows. Runs along z are `rows[i] & rows[i +
+/// plane_rows] & ..` over c planes. Runs along x are computed from these in the same pass, which is
+/// compiled separately for each c.
 #[inline(always)]
 fn runs_over_planes<R: Row, const L: usize>(
     set: &mut [R],
@@ -281,8 +281,8 @@ fn runs_over<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z onward, wrapping around after the last plane. Uses at most two bulk copies
-/// rather than one per plane, because planes may be small.
+/// Copies planes, starting with plane z and wrapping around after the last one. Makes at most two
+/// bulk copies instead of one copy per plane, because planes may be small.
 #[inline(always)]
 fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z: u16) {
     let from = usize::from(z) * plane_rows;
@@ -291,8 +291,8 @@ fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z
     around.copy_from_slice(&list[..around.len()]);
 }
 
-/// Copies planes whose y axis wraps. Each plane's last row is followed by copies of its first rows,
-/// as many as the stride allows, and a row of zeros.
+/// Copies planes whose y axis wraps. In each plane, the last row is followed by copies of the first
+/// rows, as many as the stride allows, and then by a row of zeros.
 #[inline(always)]
 fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize; 2]) {
     let (around, d) = (stride - plane_rows, plane_rows - 1);
@@ -303,8 +303,8 @@ fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize;
     }
 }
 
-/// Computes runs of `length` at multiples of `stride`, which are `set[i] & set[i + stride] & ..`,
-/// for `count` rows. Returns true if any run is left. Afterward, the rows in the last `length - 1`
+/// Computes runs of `length` rows spaced `stride` apart, `set[i] & set[i + stride] & ..`, for
+/// `count` rows. Returns true if any run remains. Afterward, the rows in the last `length - 1`
 /// strides are meaningless, except along y, where the last row is all zeros and ends every run.
 #[inline(always)]
 fn runs_by_doubling<R: Row, const L: usize>(

@@ -1,7 +1,6 @@
-//! The free nodes as rows. A row along x is one integer, in which bit x is set while node x is
-//! free.
+//! The free nodes as rows. A row along x is an integer whose bit x is set if node x is free.
 //!
-//! Each plane is followed by a row of zeros, so that no run of rows continues into the next plane:
+//! A row of zeros follows each plane, so that no run of rows continues into the next plane:
 //!
 //! ```text
 //!   plane 0: row y = 0, y = 1, .. D - 1, zeros;   plane 1: row y = 0, ..
@@ -24,7 +23,7 @@ pub(super) trait Row:
     + std::ops::Shl<u32, Output = Self>
     + std::ops::Shr<u32, Output = Self>
 {
-    /// Returns `count` set bits (at least one), starting at a given bit.
+    /// Returns `count` set bits (at least one), starting with bit `from`.
     fn ones(from: u16, count: u16) -> Self;
     fn lowest(self) -> u16;
 }
@@ -52,14 +51,14 @@ pub(super) struct Rows<R, const L: usize> {
     /// The rows, plane by plane, with a row of zeros after each plane. L more rows follow, so that
     /// whole vectors can be read.
     pub(super) list: Vec<R>,
-    /// Scratch space for the rows that the next pass reads, and those that it writes.
+    /// Scratch space, for the rows read by the next pass and the rows that it writes.
     pub(super) scratch: [Vec<R>; 2],
-    /// Scratch space for the rows of a small region that is searched instead of all rows.
+    /// Scratch space for the rows of a small region that is searched on its own.
     pub(super) part: Vec<R>,
 }
 
 impl<R: Row, const L: usize> Rows<R, L> {
-    /// Creates rows with all nodes free. The grid must have at most as many columns as R has bits.
+    /// Creates rows with all nodes free. R must have at least one bit per column of the grid.
     pub(super) fn new(grid: Grid) -> Rows<R, L> {
         let [w, d, h] = grid.sides();
         let mut plane = vec![R::ones(0, w); usize::from(d)];

@@ -1,4 +1,4 @@
-//! The processor's widest vector instructions, selected at run time.
+//! Selects the processor's widest vector instructions at run time.
 //!
 //! The searches are plain loops over arrays that the compiler turns into vector instructions. Every
 //! x86-64 processor has 16-byte vectors, and AVX2 adds 32-byte vectors, so each search is compiled
@@ -10,8 +10,8 @@
 /// Number of words below which a loop is faster than detecting the vector instructions.
 pub(crate) const FEW_WORDS: usize = 64;
 
-/// A search that is compiled for each instruction set. It and every function that it calls must be
-/// `#[inline(always)]`, because other functions are compiled only once, for the baseline.
+/// A search that is compiled for each instruction set. It must be `#[inline(always)]`, and so must
+/// every function that it calls, because other functions are compiled only for the baseline.
 pub(crate) trait Kernel {
     type Output;
     fn run(self) -> Self::Output;
@@ -28,7 +28,7 @@ pub(crate) enum Vectors {
     Avx2(Seen),
 }
 
-/// Proof that the processor has been checked and supports AVX2.
+/// Proof that the processor was found to support AVX2.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen(());
@@ -55,7 +55,7 @@ impl Vectors {
         match self {
             Vectors::Baseline => baseline(kernel),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a `Seen` is created only after a check that the processor has these features.
+            // SAFETY: a `Seen` exists only if the processor was found to support these features.
             Vectors::Avx2(Seen(())) => unsafe { avx2(kernel) },
         }
     }

@@ -19,7 +19,7 @@ proptest! {
         let scan: Scan = scan.parse().unwrap();
         let mut search = BaseSet::new(grid);
         for draw in draws {
-            // Most shapes are small, but some span the whole axis or exceed it by one node.
+            // Most shapes are small, but some span a whole axis or exceed it by one node.
             let shape = std::array::from_fn(|axis| {
                 let n = grid.side(axis);
                 match draw[axis] % 8 {

@@ -119,7 +119,7 @@ fn by_rows(free: &Occupancy, most: Sides) -> Option<Cuboid> {
     best
 }
 
-/// Draws boxes pseudo-randomly and takes those that are free. Returns the resulting occupancy.
+/// Draws pseudo-random boxes and takes those that are free. Returns the resulting occupancy.
 fn with_boxes(machine: &str, boxes: u64, side: u16) -> Occupancy {
     let grid: pavior_mesh::Grid = machine.parse().unwrap();
     let mut free = Occupancy::all_free(grid);
@@ -175,7 +175,7 @@ fn machines_of_several_words_a_row_are_searched_as_row_by_row() {
     }
 }
 
-/// Regression test: a search on each of these machines once took at least 15 seconds and blocked
+/// Regression test: a search of each of these machines used to take at least 15 seconds and block
 /// the live allocator.
 #[test]
 fn large_machines_with_failed_nodes_are_searched_at_once() {

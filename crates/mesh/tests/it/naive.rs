@@ -1,9 +1,9 @@
-//! Slow but simple reference implementations of the searches.
+//! Slow but simple reference implementations of the searches in this crate.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 use proptest::prelude::*;
 
-/// Checks every node in a box and returns true if all are free.
+/// Returns true if every node in a box is free, checking the nodes one by one.
 pub(crate) fn is_free(free: &Occupancy, cuboid: &Cuboid) -> bool {
     let grid = *free.grid();
     (0..grid.nodes())

@@ -1,4 +1,4 @@
-//! Tests that compare an occupancy with a set of nodes while boxes are taken and released.
+//! Tests that compare an occupancy with a plain set of nodes as boxes are taken and released.
 
 use std::collections::BTreeSet;
 

@@ -120,7 +120,7 @@ const CASES: &[Case] = &[
     ([9, 12, 8], [true, false, true], 9, 16),
     ([20, 20, 1], [true, true, false], 20, 16),
     ([16, 12, 6], [false; 3], 4, 200),
-    // In these cases, the regions to search contain only a small fraction of the rows.
+    // In these cases, the searched regions contain only a small fraction of the rows.
     ([12, 40, 6], [false; 3], 6, 90),
     ([20, 36, 5], [true, false, true], 5, 80),
 ];
@@ -160,7 +160,7 @@ fn what_is_released_past_the_end_of_a_ring_is_found() {
 
 #[test]
 fn a_box_longer_than_half_of_the_longest_ring_is_found() {
-    // This search reads more planes than the axis has. Their number does not fit in a `u16`.
+    // This search reads more planes than the axis has, and their number does not fit in a `u16`.
     let length = u16::MAX;
     let grid = Grid::new(&[1, 1, length], &[false, false, true]).unwrap();
     let mut free = Occupancy::all_free(grid);

@@ -9,14 +9,14 @@ use crate::engine::Settings;
 use crate::patterns::iteration;
 use crate::traffic::{Layout, TrafficPlan};
 
-/// The number of messages in an iteration that cross a link, and the time for which they hold the
-/// link without contention.
+/// The number of messages in an iteration that cross a link, and the time for which they would hold
+/// it without contention.
 ///
-/// A link is held from the cycle in which it is granted to the header until the tail has left the
-/// buffer after the link. The hold time depends on the routing delay t_s, the message length L, the
-/// buffer size B and the number a of channels that follow on the message's path, including the
-/// ejection channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over all b from 0 to the
-/// smaller of (L-1)/B and a-1.
+/// A message holds a link from the cycle in which the link is granted to its header until its tail
+/// has left the buffer after the link. The hold time depends on the routing delay t_s, the message
+/// length L, the buffer size B and the number a of channels that follow on the message's path,
+/// including the ejection channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over all b
+/// from 0 to the smaller of (L-1)/B and a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
     /// The link, represented by one of its virtual channels.
@@ -30,11 +30,11 @@ pub struct LinkHolds {
 }
 
 impl LinkHolds {
-    /// Computes the hold times for a job in a layout, one entry per link, in order of link number.
-    /// The result is empty if the pattern has no iteration or sends nothing. Random values are
-    /// drawn from a copy of `draw`.
+    /// Computes the hold times for a job's layout, with one entry per link, in order of link
+    /// number. The result is empty if the pattern has no iterations or sends nothing. Random values
+    /// are drawn from a copy of `draw`.
     ///
-    /// Cost: time and memory O(links crossed, summed over messages).
+    /// Cost: O(links crossed, summed over messages) time and memory.
     pub fn of(
         grid: &Grid,
         layout: &Layout,
@@ -61,7 +61,7 @@ impl LinkHolds {
     }
 }
 
-/// Returns the number of cycles for which a message holds a link followed by `behind` channels.
+/// Returns the number of cycles that a message holds a link with `behind` channels after it.
 fn hold(settings: &Settings, flits: u32, behind: u32) -> u64 {
     let (step, buffer) = (u64::from(settings.routing_delay) + 1, u64::from(settings.buffer));
     let tail = u64::from(flits) - 1;

@@ -59,9 +59,9 @@ pub struct ChannelUse {
 
 /// The number of flits that have crossed each channel, computed from deliveries.
 ///
-/// A message adds its flits to every channel on its path. To keep the cost at O(axes) per message,
-/// only the two ends of each straight run are recorded, and sums along each line of the grid are
-/// computed on demand.
+/// A message adds its flits to every channel on its path. To keep this at O(axes) per message, only
+/// the two ends of each straight run are recorded. Sums along each line of the grid are computed on
+/// demand.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -173,7 +173,7 @@ impl ChannelLoad {
         }
     }
 
-    /// Returns the load of every existing channel in a run of `cycles` cycles, in order of number.
+    /// Returns each existing channel's load over a run of `cycles` cycles, by channel number.
     pub fn table(&self, cycles: u64) -> Vec<ChannelUse> {
         let busy = self.busy_cycles();
         let row = |(id, channel): (ChannelId, Channel)| {
@@ -184,7 +184,7 @@ impl ChannelLoad {
         self.channels.all().map(row).collect()
     }
 
-    /// Returns the `count` busiest channels, busiest first. Ties are sorted by channel number.
+    /// Returns the `count` busiest channels, busiest first. Breaks ties by channel number.
     pub fn hottest(&self, cycles: u64, count: usize) -> Vec<ChannelUse> {
         let mut table = self.table(cycles);
         table.sort_by_key(|row| (Reverse(row.busy_cycles), row.id));
@@ -193,8 +193,8 @@ impl ChannelLoad {
     }
 
     /// Writes the table as CSV, with the columns
-    /// `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`. There is one coordinate per axis
-    /// of the machine, for the node where the channel starts.
+    /// `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`. The coordinates, one per axis of
+    /// the machine, are those of the node where the channel starts.
     ///
     /// # Errors
     /// Returns an error if writing fails.

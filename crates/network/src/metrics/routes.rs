@@ -10,7 +10,7 @@ use crate::traffic::Layout;
 
 /// Statistics on the messages in one iteration of a job's pattern and the links that they cross.
 ///
-/// They depend only on the positions of the ranks, not on network contention.
+/// The statistics depend only on the positions of the ranks, not on network contention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationRoutes {
     /// The number of messages.
@@ -22,10 +22,10 @@ pub struct IterationRoutes {
 }
 
 impl IterationRoutes {
-    /// Computes a job's routes in a layout. Returns `None` if the pattern has no iteration or the
-    /// job sends nothing. Random values are drawn from a copy of `draw`.
+    /// Computes the routes for a job's layout. Returns `None` if the pattern has no iterations or
+    /// the job sends nothing. Random values are drawn from a copy of `draw`.
     ///
-    /// Cost: time and memory O(links crossed, summed over messages).
+    /// Cost: O(links crossed, summed over messages) time and memory.
     pub fn of(
         grid: &Grid,
         layout: &Layout,
@@ -61,7 +61,7 @@ pub(super) fn each_crossing(
     each_message(pattern, |from, to| {
         let [from, to] = [from, to].map(|rank| layout.nodes[rank as usize]);
         let path = Path::new(channels, from, to);
-        // These are all channels on the path except the injection and ejection channels.
+        // Select all channels on the path except the injection and ejection channels.
         let links = path.channels().skip(1).take(path.hops() as usize);
         for (link, behind) in links.zip((1..=path.hops()).rev()) {
             see(link, behind);

@@ -6,8 +6,8 @@ use crate::message::Delivery;
 /// Totals over messages. All fields are integers, so means do not depend on the order in which
 /// messages are counted or on how the messages are grouped.
 ///
-/// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so totals over fewer than 2^32
-/// messages fit in the 64 or 128 bits of each field.
+/// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so the 64-bit and 128-bit
+/// fields can hold the totals over fewer than 2^32 messages.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -40,7 +40,7 @@ pub struct MessageTotals {
     pub hops: u64,
     /// The total number of flits.
     pub flits: u64,
-    /// The sum, over all messages, of flits times links crossed.
+    /// The number of flits times the number of links crossed, summed over all messages.
     pub flit_hops: u128,
 }
 

@@ -58,8 +58,8 @@ pub(super) static ENTRY: Entry = Entry {
     },
 };
 
-/// Rejects machines so large that senders taking turns would need more rounds (k (k - 1)) than fit
-/// in 32 bits.
+/// Rejects machines so large that, with senders taking turns, the number of rounds, k (k - 1),
+/// might not fit in 32 bits.
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;
     too_many.then(|| format!("requires a machine with at most 65536 nodes, but {grid} has more"))

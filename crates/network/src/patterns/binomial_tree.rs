@@ -51,7 +51,7 @@ impl BinomialTree {
         (1 << level..2 << level).contains(&rank).then(|| rank - (1 << level))
     }
 
-    /// Returns a round's level, and true if the messages in the round go down the tree.
+    /// Returns a round's level, and true if the round's messages go down the tree.
     fn level(&self, round: u32) -> (u32, bool) {
         if round < self.levels { (round, true) } else { (2 * self.levels - 1 - round, false) }
     }

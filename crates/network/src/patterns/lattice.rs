@@ -80,7 +80,7 @@ impl Lattice {
         })
     }
 
-    /// Returns the maximum number of neighbors that a rank can have: two per axis longer than 1.
+    /// Returns the maximum number of neighbors of any rank: two per axis longer than 1.
     pub(super) fn most_neighbours(&self) -> u32 {
         2 * self.sides.iter().filter(|&&side| side > 1).count() as u32
     }

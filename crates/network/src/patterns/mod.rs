@@ -27,7 +27,7 @@ use pavior_mesh::{Grid, Sides};
 pub(crate) use selection::iteration;
 pub use selection::{PatternRegistry, PatternSelection, UnsupportedPattern, supports_iterations};
 
-/// All patterns, in the order in which tables list them.
+/// All patterns, in the order used in tables.
 const ALL: &[&Entry] = &[
     &one_to_all::ENTRY,
     &all_to_all::ENTRY,
@@ -53,9 +53,9 @@ pub struct PatternKind {
     pub meaning: &'static str,
     /// True if the pattern has no iterations, so jobs must request a number of messages.
     pub quota_only: bool,
-    /// Returns the reason why a machine does not support the pattern, or `None` if it does.
+    /// Returns the reason why a machine cannot support the pattern, or `None` if it can.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// The constructor, for jobs with at least two ranks. It draws any random values for the job.
+    /// The constructor, for jobs with at least two ranks. Draws the job's random values, if any.
     pub build: BuildPattern,
 }
 
@@ -113,8 +113,8 @@ pub enum Needs {
     Stages,
 }
 
-/// One iteration of a job's communication. It consists of rounds, in each of which a rank sends at
-/// most one message.
+/// One iteration of a job's communication. It consists of rounds, and a rank sends at most one
+/// message per round.
 ///
 /// A rank with a simple list of destinations sends to the j-th destination in round j. Messages are
 /// ordered by round and then rank.
@@ -128,7 +128,7 @@ pub trait Pattern: Debug + Send {
     /// Returns the number of ranks.
     fn ranks(&self) -> u32;
 
-    /// Returns the condition that must hold before a rank may send.
+    /// Returns the condition that must hold before a rank may send a message.
     fn needs(&self) -> Needs {
         Needs::Nothing
     }
@@ -139,13 +139,13 @@ pub trait Pattern: Debug + Send {
         None
     }
 
-    /// Returns the first round in the next stage.
+    /// Returns the first round of the stage after the one that contains `round`.
     fn stage_end(&self, round: u32) -> u32 {
         round + 1
     }
 
-    /// Returns true if a requested number of messages is rounded up to whole rounds. It is never
-    /// rounded up if messages are sent one at a time.
+    /// Returns true if a requested number of messages is rounded up to complete the last round. No
+    /// rounding takes place if messages are sent one at a time.
     fn whole_rounds(&self) -> bool {
         false
     }
@@ -160,7 +160,7 @@ pub trait Pattern: Debug + Send {
         (from..until).find_map(|round| self.destination(rank, round).map(|to| (round, to)))
     }
 
-    /// Finds the first rank, starting with `from`, that sends in `round`, and its destination.
+    /// Finds the first rank at or after `from` that sends in `round`, and its destination.
     fn next_sender(&self, round: u32, from: u32) -> Option<(u32, u32)> {
         (from..self.ranks()).find_map(|rank| self.destination(rank, round).map(|to| (rank, to)))
     }

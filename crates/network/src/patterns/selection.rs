@@ -37,7 +37,7 @@ impl Buildable for PatternKind {
     type Built = Box<dyn Pattern>;
     type Fault = UnsupportedPattern;
 
-    /// Rejects machines with only one node, and machines that the pattern cannot run on.
+    /// Rejects machines with only one node and machines that cannot run the pattern.
     fn supports(selection: &PatternSelection, grid: &Grid) -> Result<(), UnsupportedPattern> {
         if grid.nodes() == 1 {
             let reason = format!("has no messages on {grid}, a one-node machine");

@@ -25,13 +25,13 @@ pub struct TrafficPlan {
     /// The limit on messages in flight, or `None` for the default.
     pub sending: Option<Sending>,
     /// The rule for starting rounds, or `None` for the default. An all-to-all with a number of
-    /// messages defaults to barriers, unless messages are sent one at a time.
+    /// messages uses barriers by default, unless messages are sent one at a time.
     pub rounds: Option<Rounds>,
     /// The length of each message in flits (at least 1).
     pub flits: u32,
 }
 
-/// A job's messages, as a state machine between the job and the network.
+/// A job's messages, as a state machine that connects the job to the network.
 ///
 /// In each cycle, first report all [`delivered`](JobTraffic::delivered) messages to their jobs.
 /// Then, in order of job id, [`create`](Self::create) the messages of every job that is starting or
@@ -177,7 +177,7 @@ impl JobTraffic {
         }
     }
 
-    /// Creates the follower of a message that has just entered the network.
+    /// Creates the message that follows a message that has just entered the network.
     pub fn follower(&mut self, entered: &Entered) -> Message {
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
         match &mut self.senders {
@@ -189,7 +189,7 @@ impl JobTraffic {
     }
 }
 
-/// The properties that all of a job's messages share.
+/// The properties shared by all of a job's messages.
 struct Post<'a> {
     owner: u32,
     flits: u32,

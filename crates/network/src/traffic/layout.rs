@@ -1,4 +1,4 @@
-//! The layout of a job: the assignment of its ranks to nodes, and the ranks' logical grid.
+//! Job layouts: the assignment of ranks to nodes, and the logical grid that the ranks form.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
@@ -9,9 +9,9 @@ use crate::patterns::RankGrid;
 ///
 /// In a single box, nodes are ranked by their offset from its base (wrapping around if necessary),
 /// with x varying fastest. With several parts, nodes are ranked by [`RankOrder`]. Only the
-/// requested number of nodes are used. In a larger box, they form a box with the requested sides at
-/// the same base (rotated if necessary) or, if that does not fit, are the first nodes. The logical
-/// grid has the sides of the box used or, with several parts, of the request.
+/// requested number of nodes are used. In a larger box, these form a box with the requested sides
+/// at the same base (rotated if necessary) or, if it does not fit, are simply the first nodes. The
+/// logical grid has the sides of the used box or, with several parts, of the request.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -36,8 +36,8 @@ pub struct Layout {
 impl Layout {
     /// Computes the layout of a job that requested `nodes` nodes (in a box with the given `sides`,
     /// if it requested a shape) and was granted `parts`. The parts must be on the grid, be
-    /// disjoint, and have at least `nodes` nodes in total. [`RankOrder::Pattern`] is treated as
-    /// `Coordinates` here, because it needs a pattern ([`PatternLayouts`](super::PatternLayouts)).
+    /// disjoint, and have at least `nodes` nodes in total. [`RankOrder::Pattern`] needs a pattern
+    /// ([`PatternLayouts`](super::PatternLayouts)), so it is treated as `Coordinates` here.
     pub fn new(
         grid: &Grid,
         parts: &[Cuboid],
@@ -62,7 +62,7 @@ impl Layout {
     }
 }
 
-/// Returns the sides of the part of a granted box that the ranks use.
+/// Returns the sides of the part of a granted box that is used by the ranks.
 pub(super) fn used_sides(granted: Sides, nodes: u32, requested: Option<Sides>) -> Sides {
     let fits = |sides: &Sides| (0..3).all(|axis| sides[axis] <= granted[axis]);
     if volume(granted) == u64::from(nodes) {

@@ -1,4 +1,4 @@
-//! The messages that jobs send, and when they send them.
+//! The messages that jobs send, and the times when they are sent.
 //!
 //! - [`Layout`] assigns a node to each rank.
 //! - [`Communication`] is the number of iterations or messages in a job.
@@ -11,7 +11,7 @@
 //!               messages     go now                  ^------ deliveries --------+
 //! ```
 //!
-//! Invariant: messages are never stored in lists. Memory is O(ranks) per job.
+//! Invariant: messages are never stored in lists, so memory use is O(ranks) per job.
 
 mod job;
 mod layout;
@@ -28,30 +28,30 @@ pub use layout::Layout;
 pub use pattern_layouts::PatternLayouts;
 pub use rank_order::RankOrder;
 
-/// The number of iterations or messages in a job.
+/// The amount of communication in a job, as a number of iterations or messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
     /// A number of iterations of the job's pattern.
     Iterations(u64),
-    /// A number of messages. The pattern is repeated if it has fewer, or truncated if it has more.
+    /// A number of messages. The pattern is repeated or truncated to produce this number.
     Messages(u64),
 }
 
 /// The limit on messages in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sending {
-    /// One message per job. Messages are sent in order of round and then rank, each after the
-    /// previous one has been delivered.
+    /// One message at a time per job. Messages are sent in order of round and then rank, each after
+    /// the previous one has been delivered.
     Sequential,
     /// One message per rank.
     Blocking,
-    /// No limit. A rank's messages are all created as soon as it may send them, and queue at its
-    /// injection channel.
+    /// No limit on messages in flight. Each rank creates its messages as soon as it may send them,
+    /// and they queue at its injection channel.
     Pipelined,
 }
 
 impl Sending {
-    /// Returns `Sequential` for a number of messages, and `Blocking` for a number of iterations.
+    /// Returns `Sequential` for a given number of messages and `Blocking` for iterations.
     pub fn default_for(service: Communication) -> Sending {
         match service {
             Communication::Iterations(_) => Sending::Blocking,
@@ -63,7 +63,7 @@ impl Sending {
 /// The rule for starting rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounds {
-    /// Each round (or, in multigrid, level) starts once all earlier messages have been delivered.
+    /// Each round (in multigrid, each level) starts once all earlier messages are delivered.
     Barrier,
     /// Rounds are not synchronized. Ranks keep sending regardless of the messages they receive.
     Free,

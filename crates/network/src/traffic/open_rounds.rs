@@ -1,5 +1,5 @@
 //! The rounds in which a rank may send. They are limited by barriers and by the messages that the
-//! rank must receive before it sends more.
+//! rank must receive first.
 //!
 //! ```text
 //!   received:   rank r may send up to the first round whose message it has not received
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use super::schedule::Schedule;
 use crate::patterns::Needs;
 
-/// The ranks, other than the sender, that a delivery may unblock.
+/// The ranks, in addition to the sender, that a delivery may unblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unblocked {
     NoRank,
@@ -31,7 +31,7 @@ pub(super) enum OpenRounds {
     Received {
         /// For each rank, the first round whose message it has not received.
         waits_for: Vec<u64>,
-        /// The receiver and round of each message that arrived before an earlier round's message.
+        /// The receiver and round of each message that overtook one from an earlier round.
         early: BTreeSet<(u32, u64)>,
     },
     /// Ranks may send up to the end of the current stage.

@@ -1,8 +1,8 @@
-//! Layouts for jobs that use the same pattern, with a cache for data that depends only on the
+//! Computes layouts for jobs that use the same pattern, caching data that depends only on the
 //! logical grid.
 //!
-//! Invariant: a cached map equals a newly computed one. Patterns that draw random values for each
-//! job are never cached.
+//! Invariant: a cached map equals a newly computed one. Maps are never cached for patterns that
+//! draw random values for each job.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use super::pattern_map::PatternMap;
 use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-/// Computes layouts with [`RankOrder::Pattern`] for jobs that use a pattern. Maps the requested
-/// logical grid to a job's nodes so that the messages in an iteration cross few links. Data that
-/// depends only on the logical grid is cached for later jobs.
+/// A cache that computes layouts with [`RankOrder::Pattern`] for jobs that use a pattern. Maps the
+/// requested logical grid to a job's nodes so that the messages in an iteration cross few links.
+/// Data that depends only on the logical grid is kept for later jobs.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -37,17 +37,17 @@ use crate::patterns::{PatternSelection, RankGrid, iteration};
 #[derive(Debug)]
 pub struct PatternLayouts {
     pattern: PatternSelection,
-    /// Maps by logical grid, or `None` if no map helps. Unused if the pattern draws random values.
+    /// Maps by logical grid (`None` if no map helps). Unused if the pattern draws random values.
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
     /// The total number of ranks in all cached logical grids.
     ranks: usize,
-    /// The cached layouts of jobs in their requested boxes, computed for a box at the first node.
+    /// The cached layouts of jobs in their requested boxes, computed for a box at node 0.
     boxes: FxHashMap<AskedBox, Layout>,
     /// The total number of ranks in the cached layouts.
     box_ranks: usize,
 }
 
-/// A requested box and all other data that determines the job's layout, but not the box's position.
+/// A requested box, with everything that affects the job's layout except the box's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AskedBox {
     grid: Grid,
@@ -57,10 +57,10 @@ struct AskedBox {
 }
 
 impl PatternLayouts {
-    /// The maximum number of ranks in cached logical grids, which take about 40 MB.
+    /// The maximum total number of ranks in cached logical grids, which then take about 40 MB.
     const MOST_RANKS: usize = 1 << 18;
 
-    /// The maximum number of ranks in cached layouts, which take 16 MB.
+    /// The maximum total number of ranks in cached layouts, which then take 16 MB.
     const MOST_BOX_RANKS: usize = 1 << 22;
 
     /// Creates an empty cache for jobs that use a pattern.
@@ -69,13 +69,13 @@ impl PatternLayouts {
         PatternLayouts { pattern, known, ranks: 0, boxes, box_ranks: 0 }
     }
 
-    /// Computes a job's layout from the same arguments as [`Layout::new`]. No other order has fewer
-    /// hops on the same grid, with the possible exception of [`RankOrder::Greedy`], which is too
-    /// slow to try above 1,024 nodes.
+    /// Computes a job's layout from the same arguments as [`Layout::new`]. No other order yields
+    /// fewer hops on the same grid, except possibly [`RankOrder::Greedy`], which is too slow to try
+    /// with more than 1,024 nodes.
     ///
-    /// The pattern draws from a copy of `draw`. Falls back to [`RankOrder::Coordinates`] if the
-    /// pattern has no iteration, sends the same amount between all pairs of ranks, or has more than
-    /// 2^20 ranks times rounds.
+    /// Random values are drawn from a copy of `draw`. Falls back to [`RankOrder::Coordinates`] if
+    /// the pattern has no iterations, sends the same amount between all pairs of ranks, or has more
+    /// than 2^20 ranks times rounds.
     pub fn layout(
         &mut self,
         grid: &Grid,
@@ -86,9 +86,9 @@ impl PatternLayouts {
     ) -> Layout {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
-        // Run times are measured in the requested box at any position, so the map must be the same
-        // at every position. Some orders, such as the Hilbert curve, depend on the position. The
-        // map for a box at the first node is therefore used everywhere.
+        // Run times are measured in the requested box at an arbitrary position, so the map must not
+        // depend on the position. Some orders, such as the Hilbert curve, do depend on it.
+        // Therefore, the map for a box at node 0 is used everywhere.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }
@@ -101,7 +101,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// Returns the layout for a requested box at the first node.
+    /// Returns the layout for a requested box that starts at node 0.
     fn in_asked_box(&mut self, asked: AskedBox, draw: &Stream) -> Layout {
         if let Some(layout) = self.boxes.get(&asked) {
             return layout.clone();

@@ -1,9 +1,9 @@
-//! The order in which a job's nodes are numbered.
+//! The orders in which a job's nodes can be numbered.
 //!
 //! In a single box, nodes are ranked by their offset from its base, except with `pattern`.
 //! Neighbors in the job's pattern are then adjacent on the grid, and every other order except
-//! `snake` and `hilbert` would produce the same result. A job in several parts does not form such a
-//! grid, and each order keeps different ranks close together:
+//! `snake` and `hilbert` would give the same result. The nodes of a job in several parts do not
+//! form such a grid, and each order keeps different ranks close together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as in the papers that specify an order.
 //!   Neighbors along x remain neighbors. Other neighbors on the logical grid are separated where
@@ -21,7 +21,7 @@
 //!   other than nearest-neighbor may need a different map, and a box that is rotated or has other
 //!   sides needs a map for the requested grid.
 //!
-//! Invariant: every order numbers exactly the job's nodes.
+//! Invariant: every order numbers each of the job's nodes, and no others.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, order};
 
@@ -36,11 +36,11 @@ pub enum RankOrder {
     Coordinates,
     /// Part by part, in the order granted.
     Parts,
-    /// Row by row, with every other row of the job reversed.
+    /// Row by row, with every other row of the job's nodes reversed.
     Snake,
     /// Along the Hilbert curve through the machine.
     Hilbert,
-    /// From each node to an unused neighbor, if there is one.
+    /// Greedily, moving from each node to an unused neighbor if there is one.
     Greedy,
     /// Mapped so that the job's pattern needs few hops ([`PatternLayouts`](super::PatternLayouts)).
     Pattern,
@@ -67,8 +67,8 @@ impl RankOrder {
         })
     }
 
-    /// Returns the nodes in the parts, in rank order. Takes O(n log n) time for n nodes, except
-    /// that `Greedy` takes up to O(n^2).
+    /// Returns the nodes of the parts in rank order. Takes O(n log n) time for n nodes, except for
+    /// `Greedy`, which takes up to O(n^2).
     pub(super) fn nodes(self, grid: &Grid, parts: &[Cuboid]) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         match self {
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(ranks(RankOrder::Parts), [3, 7, 11, 8, 9, 12, 13]);
         assert_eq!(ranks(RankOrder::Snake), [3, 7, 8, 9, 11, 13, 12]);
         assert_eq!(ranks(RankOrder::Greedy), [3, 7, 11, 9, 8, 12, 13]);
-        // Consecutive ranks are neighbors, except for one jump from one part to the other.
+        // Consecutive ranks must be neighbors, except for one jump between the two parts.
         let hilbert = ranks(RankOrder::Hilbert);
         let mut own = hilbert.clone();
         own.sort_unstable();

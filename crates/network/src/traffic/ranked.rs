@@ -1,4 +1,4 @@
-//! Senders that advance independently, each rank at its own pace.
+//! Senders in which each rank advances at its own pace.
 //!
 //! Invariant: `turns` contains every rank that may currently be able to send a message.
 //!
@@ -7,8 +7,8 @@
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// Blocking senders, which have one message in flight per rank, and pipelined senders that must
-/// wait for messages to arrive before sending more.
+/// Senders that block, with one message in flight per rank, and pipelined senders that must wait
+/// for incoming messages before sending more.
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,

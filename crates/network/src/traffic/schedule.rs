@@ -18,7 +18,7 @@ use crate::patterns::Pattern;
 pub(super) struct Schedule {
     pattern: Box<dyn Pattern>,
     rounds: u64,
-    /// The exclusive upper bound on each message's (round, rank).
+    /// The exclusive upper bound on the (round, rank) of messages.
     limit: (u64, u32),
     total: u64,
 }
@@ -83,12 +83,12 @@ impl Schedule {
         self.limit.0 + u64::from(self.limit.1 > 0)
     }
 
-    /// Returns the last round in which a rank may send, plus one.
+    /// Returns the round after the last one in which a rank may send.
     fn end_of(&self, rank: u32) -> u64 {
         self.limit.0 + u64::from(rank < self.limit.1)
     }
 
-    /// Returns a rank's destination in a round in which it sends.
+    /// Returns the rank that a rank sends to in a round in which it sends.
     pub(super) fn destination(&self, rank: u32, round: u64) -> u32 {
         let to = self.pattern.destination(rank, (round % self.rounds) as u32);
         to.expect("only messages that exist are delivered")

@@ -1,5 +1,5 @@
 //! The two engines. They share only the paths and the engine interface, and must agree on every
-//! message.
+//! message's timing.
 
 mod flit;
 mod worm;

@@ -1,4 +1,4 @@
-//! Tests that the engines agree on every message.
+//! Tests that both engines agree on the timing of every message.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, NodeId};
@@ -48,7 +48,7 @@ struct Traffic {
     /// The number of cycles during which messages are created, at multiples of `burst`.
     span: u64,
     burst: u64,
-    /// One message in this many goes to the hot spot. If this is 0, there is no hot spot.
+    /// The interval between messages that go to the hot spot, or 0 if there is no hot spot.
     hot: u64,
 }
 
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// Replies to deliveries until there are `budget` messages. Also stops the engine between events.
+/// Sends replies to deliveries up to `budget` messages, and stops the engine between events.
 fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -> Vec<Delivery> {
     let mut draw = Stream::new(seed, 0, "conversation");
     let nodes = u64::from(grid.nodes());
@@ -175,7 +175,7 @@ fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -
     let mut send = |engine: &mut E, from: NodeId, next: &mut u64| {
         let to = NodeId(draw.below(nodes) as u32);
         let flits = draw.between(1, 12) as u32;
-        // Every fifth message is announced for a later cycle.
+        // Every fifth message is announced in advance, for a random later cycle.
         let at = engine.now() + Time(if *next % 5 == 4 { draw.below(200) } else { 0 });
         engine.create(Message::new(*next, from, to, flits, at));
         *next += 1;

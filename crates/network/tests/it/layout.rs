@@ -41,17 +41,17 @@ fn an_over_sized_box_uses_the_requested_sides() {
     let layout = |n, sides| Layout::new(&grid, &granted, n, sides, RankOrder::Coordinates);
     let fits = layout(6, Some([2, 3, 1]));
     assert_eq!((nodes(&fits), fits.shape.sides), (vec![0, 1, 8, 9, 16, 17], [2, 3, 1]));
-    // A job with five processors in a 2 x 3 box uses the first five nodes of that box.
+    // A job with five processors in a 2 x 3 box must use the first five nodes of that box.
     assert_eq!(nodes(&layout(5, Some([2, 3, 1]))), [0, 1, 8, 9, 16]);
-    // No such box fits into the granted one, so the job uses the first nodes of the granted box.
+    // The requested box does not fit in the granted one, so the job uses the first nodes.
     let long = layout(6, Some([6, 1, 1]));
     assert_eq!((nodes(&long), long.shape.sides), (vec![0, 1, 2, 3, 8, 9], [4, 4, 1]));
     assert_eq!(nodes(&layout(3, None)), [0, 1, 2]);
-    // The requested box fits only if it is rotated.
+    // The requested box fits only after a rotation.
     let flat = [boxed([0, 0, 0], [4, 2, 1])];
     let turned = Layout::new(&grid, &flat, 3, Some([1, 3, 1]), RankOrder::Coordinates);
     assert_eq!((nodes(&turned), turned.shape.sides), (vec![0, 1, 2], [3, 1, 1]));
-    // The granted box is a rotation of the requested one, so its granted orientation is used.
+    // The granted box is the requested one rotated, so its own orientation is used.
     let exact = Layout::new(&grid, &flat, 8, Some([2, 4, 1]), RankOrder::Coordinates);
     assert_eq!((nodes(&exact).len(), exact.shape.sides), (8, [4, 2, 1]));
 }

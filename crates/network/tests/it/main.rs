@@ -1,4 +1,4 @@
-//! Tests of the behavior of the network crate, one topic per file.
+//! Tests of the network crate's behavior, one topic per file.
 
 mod agreement;
 mod footprint;

@@ -7,7 +7,7 @@ use pavior_network::{
     TrafficPlan,
 };
 
-/// Converts node numbers to boxes of one node each.
+/// Converts node numbers to single-node boxes.
 fn parts(grid: &Grid, nodes: &[u32]) -> Vec<Cuboid> {
     nodes.iter().map(|&node| Cuboid::node(grid.point(NodeId(node)))).collect()
 }
@@ -23,7 +23,7 @@ fn mapped(grid: &Grid, parts: &[Cuboid], sides: [u16; 3], pattern: &str) -> Layo
     PatternLayouts::new(pattern.parse().unwrap()).layout(grid, parts, nodes, Some(sides), &draw)
 }
 
-/// Returns the smallest number of hops among all assignments of ranks to nodes.
+/// Returns the minimum number of hops over all assignments of ranks to nodes.
 fn least(grid: &Grid, layout: &Layout, pattern: &str) -> u64 {
     fn permute(layout: &mut Layout, from: usize, see: &mut impl FnMut(&Layout)) {
         if from == layout.nodes.len() {
@@ -44,12 +44,12 @@ fn least(grid: &Grid, layout: &Layout, pattern: &str) -> u64 {
 #[test]
 fn a_turned_box_and_a_box_of_other_sides_keep_the_grid_that_was_asked_for() {
     let grid: Grid = "mesh:12x12".parse().unwrap();
-    // A 4 x 3 request was granted as a 3 x 4 box. Neighbors in the logical grid stay one hop apart.
+    // A 4 x 3 request was granted as 3 x 4. Logical neighbors must stay one hop apart.
     let turned = mapped(&grid, &[Cuboid::new([2, 1, 0], [3, 4, 1])], [4, 3, 1], "near-neighbour");
     assert_eq!(turned.shape.sides, [4, 3, 1]);
     assert_eq!(hops(&grid, &turned, "near-neighbour"), 34);
-    // On a row of nodes, ranks are placed column by column: 9 pairs of neighbors are 3 hops apart,
-    // and 8 pairs are adjacent.
+    // On a row of nodes, ranks should be placed column by column, so that 9 pairs of neighbors are
+    // 3 hops apart and 8 pairs are adjacent.
     let row = mapped(&grid, &[Cuboid::new([0, 5, 0], [12, 1, 1])], [4, 3, 1], "near-neighbour");
     assert!(hops(&grid, &row, "near-neighbour") <= 2 * (9 * 3 + 8));
     assert_eq!(row.shape.sides, [4, 3, 1]);
@@ -111,7 +111,7 @@ fn patterns_that_no_map_helps_keep_the_order_of_coordinates() {
 
 #[test]
 fn links_are_counted_once_in_each_direction() {
-    // Ranks 0, 1, 2 are on the nodes 0, 1, 3 of a line. The ring sends 0 > 1, 1 > 2 and 2 > 0.
+    // Ranks 0, 1 and 2 are on nodes 0, 1 and 3 of a line. The ring sends 0 > 1, 1 > 2 and 2 > 0.
     let grid: Grid = "mesh:4".parse().unwrap();
     let layout =
         Layout::new(&grid, &parts(&grid, &[0, 1, 3]), 3, Some([3, 1, 1]), RankOrder::Coordinates);
@@ -122,8 +122,8 @@ fn links_are_counted_once_in_each_direction() {
     let routes = IterationRoutes::of(&grid, &layout, &one_to_all, &draw).unwrap();
     assert_eq!(routes.messages, 2);
 
-    // For a message over two hops, the first link is held for (3 + 1)(1 + 1) + 7 - 1 cycles. The
-    // second link, which has only the ejection channel after it, is held for 3 + 1 + 7.
+    // A message over two hops holds the first link for (3 + 1)(1 + 1) + 7 - 1 cycles. It holds the
+    // second link, which is followed only by the ejection channel, for 3 + 1 + 7 cycles.
     let plan = TrafficPlan { pattern, sending: None, rounds: None, flits: 8 };
     let holds = LinkHolds::of(&grid, &layout, &plan, &Settings::default(), &draw);
     let cycles: Vec<u64> = holds.iter().map(|hold| hold.cycles).collect();
@@ -159,8 +159,8 @@ fn the_box_asked_for_is_laid_alike_wherever_it_lies() {
 
 #[test]
 fn a_remembered_layout_is_the_one_that_is_made_anew() {
-    // The same boxes are granted repeatedly at different positions, rotated, and on two machines.
-    // One of the patterns draws a random root.
+    // Grants the same boxes repeatedly: at different positions, rotated, and on two machines. One
+    // of the patterns draws a random root.
     let mut draw = Stream::new(3, 0, "boxes");
     for name in ["near-neighbour", "ring", "one-to-all"] {
         let pattern: PatternSelection = name.parse().unwrap();

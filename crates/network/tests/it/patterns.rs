@@ -1,4 +1,4 @@
-//! Tests of the messages in each pattern, and of shortcuts that must yield the same messages.
+//! Tests of each pattern's messages, and of shortcuts that must yield the same messages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn pattern(name: &str, ranks: u32, sides: [u16; 3]) -> Box<dyn Pattern> {
     selection.build((&RankGrid { ranks, sides }, &mut Stream::new(4, 0, "root"))).unwrap()
 }
 
-/// Returns the rounds of an iteration, each as a list of messages (from, to).
+/// Returns the rounds of an iteration, each as a list of messages (sender, receiver).
 fn rounds(pattern: &dyn Pattern) -> Vec<Vec<(u32, u32)>> {
     (0..pattern.rounds())
         .map(|round| {
@@ -23,7 +23,7 @@ fn rounds(pattern: &dyn Pattern) -> Vec<Vec<(u32, u32)>> {
         .collect()
 }
 
-/// Returns every pattern with various options, numbers of ranks and shapes to test it with.
+/// Returns every pattern with various options, numbers of ranks, and shapes to test.
 fn all() -> impl Iterator<Item = (String, u32, [u16; 3])> {
     let shapes = [
         (2, [2, 1, 1]),
@@ -139,7 +139,7 @@ fn numbers_of_messages() {
     assert_eq!(count("stencil:faces", 27, [3, 3, 3]), 3 * 2 * 18);
     assert_eq!(count("axis-all-to-all", 12, [4, 3, 1]), 3 * 12);
     assert_eq!(count("axis-all-to-all:y", 12, [4, 3, 1]), 4 * 6);
-    // On a line of five, the levels 0, 1, 2, 1, 0 have 8, 4, 2, 4 and 8 messages.
+    // On a line of five ranks, levels 0, 1, 2, 1 and 0 have 8, 4, 2, 4 and 8 messages.
     assert_eq!(count("multigrid", 5, [5, 1, 1]), 8 + 4 + 2 + 4 + 8);
     assert_eq!(count("multigrid", 2, [2, 1, 1]), 2);
 }
@@ -166,17 +166,17 @@ fn worked_rounds() {
         of("recursive-doubling", 5, [5, 1, 1]),
         [[(0, 1), (1, 0), (2, 3), (3, 2)], [(0, 2), (1, 3), (2, 0), (3, 1)]]
     );
-    // Ranks send in the order east, west, north, south: rank 4 is the middle of a 3 x 3 grid, and
-    // rank 0 is its south-west corner.
+    // Ranks send in the order east, west, north, south. Rank 4 is in the middle of a 3 x 3 grid,
+    // and rank 0 is in its south-west corner.
     let near = pattern("near-neighbour", 9, [3, 3, 1]);
     let list = |rank| (0..4).filter_map(|round| near.destination(rank, round)).collect::<Vec<_>>();
     assert_eq!((list(4), list(0)), (vec![5, 3, 7, 1], vec![1, 3]));
-    // A position without a rank is not a neighbor.
+    // Positions without a rank must not count as neighbors.
     let near = pattern("near-neighbour", 8, [3, 3, 1]);
     let east = (0..4).filter_map(|round| near.destination(7, round)).collect::<Vec<_>>();
     assert_eq!(east, [6, 4]);
     // With `from-zero`, the root sends to all other ranks in ascending order. Without it, the root
-    // starts with the next rank. In both cases, it sends to each rank once.
+    // starts with the rank after its own. Either way, it sends to each rank once.
     let zero = of("one-to-all:from-zero", 5, [5, 1, 1]).concat();
     let root = zero[0].0;
     let others: Vec<u32> = (0..5).filter(|&rank| rank != root).collect();

@@ -1,5 +1,5 @@
-//! A third, tiny implementation of the model. It computes the recurrence cell by cell without
-//! regard to cost, for small cases with drained release and separate virtual channels.
+//! A third, minimal implementation of the model for small cases with drained release and separate
+//! virtual channels. It computes the recurrence cell by cell, with no attempt at efficiency.
 
 use pavior_kernel::Time;
 use pavior_network::{Channels, Message, Path, Settings};
@@ -20,12 +20,12 @@ impl Cells {
         self.c[i][self.message.flits as usize - 1]
     }
 
-    /// Returns the cycle in which channel i, once granted, becomes free again.
+    /// Returns the cycle in which channel i becomes free again after being granted.
     fn released(&self, i: usize) -> Option<u64> {
         if i == self.last() { self.tail(i).map(|t| t + 1) } else { self.tail(i + 1) }
     }
 
-    /// Returns the channel that the header is waiting for, and the cycle of its request.
+    /// Returns the channel that the header waits for, and the cycle in which it was requested.
     fn request(&self, delay: u64) -> Option<(usize, u64)> {
         let i = (0..self.path.len()).find(|&i| self.c[i][0].is_none())?;
         let at = if i == 0 { self.message.created.0 } else { self.c[i - 1][0]? + 1 + delay };
@@ -42,8 +42,8 @@ impl Cells {
     }
 }
 
-/// Returns the cycle in which each message is delivered, in the order of `messages`, or `None` for
-/// a message that is never delivered.
+/// Returns the cycle in which each message is delivered, in the same order as `messages`. The cycle
+/// is `None` for a message that is never delivered.
 pub(crate) fn deliveries(
     channels: &Channels,
     settings: Settings,
@@ -61,7 +61,7 @@ pub(crate) fn deliveries(
         .collect();
     let mut t = messages.iter().map(|m| m.created.0).min().unwrap_or(0);
     let mut quiet = 0;
-    // The next event is never further ahead than the routing delay or the last creation time.
+    // Bounds the number of cycles until the next event: a routing delay or the last creation.
     let patience = delay + 2 + messages.iter().map(|m| m.created.0).max().unwrap_or(0);
     while quiet <= patience && all.iter().any(|m| m.tail(m.last()).is_none()) {
         quiet += 1;
@@ -73,8 +73,8 @@ pub(crate) fn deliveries(
     all.iter().map(|m| m.tail(m.last()).map(|t| Time(t + 1))).collect()
 }
 
-/// Records all crossings in cycle `t` that follow from the crossings known so far. Returns true if
-/// there are any new ones.
+/// Records every crossing in cycle `t` that follows from the crossings known so far. Returns true
+/// if any were added.
 fn pass(all: &mut [Cells], t: u64, delay: u64, buffer: usize) -> bool {
     let mut changed = false;
     for m in 0..all.len() {

@@ -75,7 +75,7 @@ fn services(name: &str) -> Vec<Communication> {
     if name == "random" { counts.to_vec() } else { [&counts[..], &whole].concat() }
 }
 
-/// Returns a run's messages as (sequence, rank, to), sorted.
+/// Returns a run's messages as sorted `(sequence, rank, to)` tuples.
 fn messages(log: &Log) -> Vec<(u64, u32, u32)> {
     let mut list: Vec<_> =
         log.deliveries.iter().map(|d| (d.tag.sequence, d.tag.rank, d.to.0)).collect();
@@ -140,7 +140,7 @@ fn senders_in_turn_send_their_lists_one_after_the_other() {
     assert_eq!(ranks, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]);
 }
 
-/// Checks that no message was created before the deliveries that it had to wait for.
+/// Checks that every message was created only after the deliveries it depends on.
 fn check_rules(log: &Log, pattern: &dyn Pattern, sending: Sending, case: &str) {
     let mut times = BTreeMap::new();
     for delivery in &log.deliveries {
@@ -230,8 +230,8 @@ fn rounds_of_an_all_to_all_are_kept_apart_by_barriers() {
     }
 }
 
-/// Passing messages to the engine one by one must result in the same deliveries as creating all of
-/// them at the start, in order of rank and round.
+/// Feeding messages to the engine one at a time must produce the same deliveries as creating them
+/// all up front, ordered by rank and round.
 #[test]
 fn an_all_to_all_of_256_is_never_in_memory() {
     let grid: Grid = "mesh:16x16".parse().unwrap();

@@ -1,4 +1,4 @@
-//! Tests of cases that can be checked by hand.
+//! Tests of cases small enough to verify by hand.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, NodeId};
@@ -13,8 +13,8 @@ fn grid(name: &str) -> Grid {
     name.parse().unwrap()
 }
 
-/// Returns the delivery cycles of messages given as `(from, to, flits, created)`. Both engines must
-/// agree.
+/// Returns the delivery cycles of messages given as `(from, to, flits, created)`, after asserting
+/// that both engines agree.
 fn delivered(machine: &str, settings: Settings, messages: &[(u32, u32, u32, u64)]) -> Vec<u64> {
     let both = BOTH.map(|kind| {
         let mut network = Network::new(grid(machine), settings, kind).unwrap();
@@ -51,10 +51,10 @@ fn alone_a_message_takes_its_zero_load_latency() {
 
 #[test]
 fn two_messages_meet_on_a_link() {
-    // 0 -> 2 and 1 -> 2 on a line, L = 8, t_s = 3, B = 1. Message 1 requests the link 1 -> 2 at 4
-    // and gets it. Message 0 requests the link at 8, but message 1 holds it until its tail crosses
-    // the ejection channel: its header crosses at 8, and its tail at 8 + 7 = 15. Then message 0
-    // crosses the link at 15 and its ejection channel at 19, and is delivered at 19 + 8.
+    // 0 -> 2 and 1 -> 2 on a line, L = 8, t_s = 3, B = 1. Message 1 requests link 1 -> 2 at 4 and
+    // gets it. Message 0 requests the link at 8, but message 1 holds it until message 1's tail
+    // crosses the ejection channel at 8 + 7 = 15 (its header crosses at 8). Message 0 then crosses
+    // the link at 15 and its ejection channel at 19, and is delivered at 19 + 8 = 27.
     assert_eq!(delivered("mesh:3", settings(3, 1), &[(0, 2, 8, 0), (1, 2, 8, 0)]), [27, 16]);
     // If two messages request the injection channel at the same time, the one with the smaller id
     // goes first, regardless of their lengths.
@@ -63,16 +63,16 @@ fn two_messages_meet_on_a_link() {
 
 #[test]
 fn ties_go_to_the_smaller_id_and_earlier_requests_go_first() {
-    // Both messages request node 1's ejection channel (from 0 and from 2) in the same cycle.
+    // Both messages request node 1's ejection channel in the same cycle, from nodes 0 and 2.
     let tie = delivered("mesh:3", settings(1, 1), &[(2, 1, 4, 0), (0, 1, 4, 0)]);
     assert!(tie[0] < tie[1]);
     let later = delivered("mesh:3", settings(1, 1), &[(2, 1, 4, 1), (0, 1, 4, 0)]);
     assert!(later[0] > later[1]);
 }
 
-/// Blocks the ejection channel of node 4 on a line of 5 with a long message W, behind which a
-/// message M of 3 flits waits. With B = 2, M fills two buffers: those after the channels 3 -> 4 and
-/// 2 -> 3. The links 0 -> 1 and 1 -> 2 must be free, and the two that M occupies must not.
+/// On a line of five nodes, a long message W blocks node 4's ejection channel, and a three-flit
+/// message M waits behind it. With B = 2, M fills the buffers after channels 3 -> 4 and 2 -> 3.
+/// Links 0 -> 1 and 1 -> 2 must be free, and the two links that M occupies must not be.
 #[test]
 fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
     let through = |from: u32, to: u32| {
@@ -86,21 +86,21 @@ fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
     // W holds the ejection channel from cycle 4 to cycle 504.
     assert!(through(2, 3) > 500);
     assert!(through(3, 4) > 500);
-    // Deeper buffers hold all of M in the last one.
+    // With deeper buffers, all of M fits in the last one.
     let list = [(4, 4, 500, 0), (0, 4, 3, 0), (2, 3, 1, 100)];
     assert_eq!(delivered("mesh:5", settings(3, 3), &list)[2], alone(1));
 }
 
 #[test]
 fn a_chain_of_blocked_messages_moves_together() {
-    // Message 0 blocks node 5's ejection channel until 4 + 50. Each of the others has one flit and
-    // occupies one buffer. They queue up one channel apart, and move in the cycle in which the
-    // channel becomes free.
+    // Message 0 blocks node 5's ejection channel until cycle 4 + 50. Each of the other messages has
+    // one flit and occupies one buffer. They queue up one channel apart and advance in the cycle in
+    // which the next channel becomes free.
     let list = [(5, 5, 50, 0), (4, 5, 1, 0), (3, 5, 1, 0), (2, 5, 1, 0), (1, 5, 1, 0)];
     let got = delivered("mesh:6", settings(3, 1), &list);
     assert_eq!(got[0], 54);
-    // Message 1 crosses at 54. In that cycle, message 2 enters the buffer that 1 left, so it
-    // requests the ejection channel at 58, and so on. Messages are t_s + 1 cycles apart.
+    // Message 1 crosses at 54. In the same cycle, message 2 enters the buffer that message 1
+    // vacated, so it requests the ejection channel at 58. Crossings are t_s + 1 cycles apart.
     assert_eq!(got[1..], [55, 59, 63, 67]);
 }
 
@@ -114,9 +114,9 @@ fn ring_of_four(virtual_channels: VirtualChannels, kind: EngineKind) -> Result<V
     Ok(cycles)
 }
 
-/// Sends four messages, each of which holds a link of a ring of four and waits for the next link.
-/// The messages could move only if all of them moved at the same time. They do not, because the
-/// engine computes the least fixpoint of the grants.
+/// On a ring of four nodes, each of four messages holds one link and waits for the next. They could
+/// advance only if all of them moved at once. They do not, because the engine computes the least
+/// fixpoint of the grants.
 #[test]
 fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
     for kind in BOTH {
@@ -184,7 +184,7 @@ fn a_follower_handed_over_late_is_as_good_as_one_created_early() {
                 followed: lazy && id < 9,
                 ..Message::new(id, NodeId(0), NodeId(3 + (id as u32 * 5) % 13), 8, Time(0))
             };
-            // One competitor uses the same links, and the other uses the injection channel later.
+            // One competitor uses the same links; the other uses the injection channel later.
             network.create(Message::new(100, NodeId(1), NodeId(15), 40, Time(0)));
             network.create(Message::new(101, NodeId(0), NodeId(15), 3, Time(50)));
             let first = if lazy { 1 } else { 10 };
@@ -232,8 +232,8 @@ fn bad_messages_are_refused() {
     assert!(error([[0; 3], [0; 3]], 1, u64::MAX).contains("2^62"));
 }
 
-/// On a ring of six, paths must take the shorter way around, go toward greater coordinates in case
-/// of a tie, and use virtual channel 1 from the wrap link onward.
+/// On a ring of six nodes, paths must take the shorter direction, break ties toward increasing
+/// coordinates, and use virtual channel 1 from the wraparound link onward.
 #[test]
 fn paths_on_rings() {
     let names = |machine: &str, virtual_channels, from, to| -> Vec<String> {
@@ -260,9 +260,9 @@ fn paths_on_rings() {
 
 #[test]
 fn shared_lanes_take_turns() {
-    // On a ring of six, 5 -> 1 takes the wrap link, and then 0 -> 1 on virtual channel 1. 0 -> 2
-    // takes virtual channel 0. The two messages, of 100 flits each, share the link 0 -> 1 flit by
-    // flit, which takes at least 200 cycles.
+    // On a ring of six nodes, 5 -> 1 takes the wraparound link and then 0 -> 1 on virtual channel
+    // 1, while 0 -> 2 uses virtual channel 0. The two 100-flit messages share link 0 -> 1,
+    // alternating flit by flit, which takes at least 200 cycles.
     let run = |virtual_channels| {
         let settings = Settings { virtual_channels, buffer: 4, ..Settings::default() };
         let mut network = Network::new(grid("torus:6"), settings, EngineKind::Flit).unwrap();

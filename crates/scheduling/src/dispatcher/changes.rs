@@ -1,5 +1,5 @@
-//! Changes to the queue, the running jobs, the machine and the calendar. Each method keeps them
-//! consistent and records how the change affects the scheduler's plan. A failed call changes
+//! Changes to the queue, the running jobs, the machine and the calendar. Each method keeps all of
+//! these consistent and records how the change affects the scheduler's plan. A failed call changes
 //! nothing.
 
 use pavior_allocation::{Machine, Placement, RelocateError, UnknownNode};
@@ -50,7 +50,7 @@ impl Dispatcher {
         Some(job)
     }
 
-    /// Starts a job outside the queue. The strategy places it, avoiding advance reservations.
+    /// Starts a job that is not queued. The strategy places it, avoiding advance reservations.
     ///
     /// # Errors
     /// Returns an error if the job is already waiting or running, or if [`Machine::allocate`]
@@ -66,8 +66,8 @@ impl Dispatcher {
     }
 
     /// Records that a job has held these nodes since `start`. Use this for jobs that are already
-    /// running, or if something other than the scheduler or the strategy chose the nodes. Advance
-    /// reservations are not checked.
+    /// running, or whose nodes were chosen by something other than the scheduler or the strategy.
+    /// Advance reservations are not checked.
     ///
     /// # Errors
     /// Returns an error if the job is already waiting or running, or if [`Machine::allocate_at`]
@@ -85,8 +85,8 @@ impl Dispatcher {
         Ok(held)
     }
 
-    /// Ends a running job for any reason and frees its nodes. Returns the job and its nodes, or
-    /// `None` if the job is not running.
+    /// Ends a running job, for whatever reason, and frees its nodes. Returns the job and its nodes,
+    /// or `None` if the job is not running.
     #[expect(clippy::missing_panics_doc, reason = "every running job holds nodes")]
     pub fn end(&mut self, job: JobId) -> Option<(RunningJob, Placement)> {
         let gone = self.running.end(job)?;
@@ -127,12 +127,12 @@ impl Dispatcher {
         self.disturb(Change::Failure, |machine| machine.repair(node))
     }
 
-    /// Sets whether the switches between the parts of placements work ([`Machine::set_switches`]).
+    /// Sets whether the switches joining parts of placements work ([`Machine::set_switches`]).
     pub fn set_switches(&mut self, work: bool) {
         self.disturb(Change::Failure, |machine| machine.set_switches(work));
     }
 
-    /// Calls `act`, and records `change` if the machine's health has changed.
+    /// Calls `act`, and records `change` if it changed the machine's health.
     fn disturb<T>(&mut self, change: Change, act: impl FnOnce(&mut Machine) -> T) -> T {
         let before = self.machine.health();
         let answer = act(&mut self.machine);

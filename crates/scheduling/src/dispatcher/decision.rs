@@ -8,10 +8,10 @@ use pavior_workload::Job;
 use super::{Change, DispatchError, Dispatcher, StartError, allocate};
 use crate::{AttemptObserver, Start};
 
-/// A waiting job that should start now. A decision can only be started or dropped.
+/// A waiting job that should start now. The only options are to start it or drop the decision.
 ///
-/// A decision borrows the dispatcher, so it cannot be started on another one, and nothing can
-/// change before the start:
+/// A decision borrows its dispatcher, so it cannot be started on another one, and nothing can
+/// change before it is started:
 ///
 /// ```compile_fail,E0499
 /// # use pavior_kernel::Time;
@@ -60,7 +60,7 @@ impl<'d> Decision<'d> {
     }
 
     /// Starts the job. If the decision specifies no nodes, the strategy chooses them, avoiding
-    /// advance reservations. The cost is that of [`Machine::allocate`](pavior_allocation::Machine).
+    /// advance reservations. Costs as much as [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the job does not fit now, gets too few nodes, or

@@ -10,7 +10,7 @@ use thiserror::Error;
 #[error("job {} is already waiting or already holds nodes", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
-/// The reason why a job outside the queue cannot be granted nodes.
+/// The reason why nodes cannot be granted to a job outside the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrantError {
     /// The job is already waiting or running.
@@ -48,7 +48,7 @@ pub enum StartError {
     /// The strategy refused the job.
     #[error("job {} was started, but it does not currently fit", .0.0)]
     DoesNotFit(JobId),
-    /// The job was given nodes that it cannot use.
+    /// The job was assigned nodes that it cannot use.
     #[error("job {} was started on nodes that it cannot use: {error}", job.0)]
     BadPlacement {
         /// The job.
@@ -56,17 +56,17 @@ pub enum StartError {
         /// The reason why the job cannot use the nodes.
         error: PlacementError,
     },
-    /// The job was given fewer nodes than it requested.
+    /// The job was assigned fewer nodes than it requested.
     #[error("job {} requests {asked} nodes but was started on {given}", job.0)]
     TooFewNodes {
         /// The job.
         job: JobId,
         /// The requested number of nodes.
         asked: u32,
-        /// The number of nodes that the job was given.
+        /// The number of nodes that the job was assigned.
         given: u32,
     },
-    /// The job would overlap an advance reservation of some of its nodes.
+    /// The job's run would overlap an advance reservation of some of its nodes.
     #[error(
         "job {} was started on nodes of reservation {reservation}, which it would overlap",
         job.0
@@ -79,7 +79,7 @@ pub enum StartError {
     },
 }
 
-/// An error after which a dispatcher cannot continue.
+/// An error that prevents a dispatcher from continuing.
 #[derive(Clone, Debug, Error)]
 pub enum DispatchError {
     /// The strategy or the scheduler failed.

@@ -30,7 +30,7 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// in both the table of running jobs and the machine, or in none of the three.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
-/// caller starts jobs until the scheduler chooses no more:
+/// caller starts jobs until the scheduler stops choosing any:
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling;
@@ -95,7 +95,7 @@ impl Dispatcher {
         Dispatcher::with(machine, scheduler, running)
     }
 
-    /// Creates a dispatcher with an empty queue. `running` must contain the jobs that hold nodes.
+    /// Creates a dispatcher with an empty queue. `running` must list all jobs that hold nodes.
     fn with(machine: Machine, scheduler: Box<dyn Scheduler>, running: Running) -> Dispatcher {
         Dispatcher {
             machine,
@@ -110,8 +110,8 @@ impl Dispatcher {
         }
     }
 
-    /// Creates a dispatcher from a machine, jobs and reservations. Running jobs without nodes are
-    /// ignored.
+    /// Creates a dispatcher from a machine, waiting and running jobs, and reservations. Ignores
+    /// running jobs that hold no nodes.
     pub(crate) fn of(
         machine: Machine,
         (queue, running): (&Queue, &Running),
@@ -202,7 +202,7 @@ impl Dispatcher {
     }
 }
 
-/// Grants a new job nodes chosen by the strategy, avoiding advance reservations.
+/// Grants a new job the nodes that the strategy chooses, avoiding advance reservations.
 fn allocate<'a>(
     (machine, calendar, beside): (&'a mut Machine, &Calendar, &mut BesideCalendar),
     job: &Job,

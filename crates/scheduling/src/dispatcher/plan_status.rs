@@ -29,7 +29,7 @@ pub(super) enum Change {
 
 /// The effect of a change on the scheduler's promises.
 enum Effect {
-    /// The scheduler adapts its plan, because it sees the change in the queue, the running jobs or
+    /// The scheduler adapts its plan because it sees the change in the queue, the running jobs or
     /// the free nodes.
     Seen,
     /// Promises remain valid unless they need nodes that this job will still hold.

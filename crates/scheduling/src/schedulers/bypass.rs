@@ -44,7 +44,7 @@ struct Bypass {
 }
 
 impl Bypass {
-    /// Returns the number of waiting jobs to try, starting with the oldest.
+    /// Returns the number of waiting jobs to try, counting from the oldest.
     fn open(&self, queue: &Queue) -> usize {
         1 + (self.factor * queue.len() as f64).floor() as usize
     }

@@ -50,7 +50,7 @@ const CLASSES: u32 = 32;
 
 struct Scan {
     up: bool,
-    /// The current class, or `None` before the first job.
+    /// The current class, or `None` before any job has started.
     class: Option<u32>,
 }
 

@@ -51,13 +51,13 @@ pub(crate) static ENTRY: Entry = Entry {
 
 struct Window {
     width: usize,
-    /// The jobs behind the oldest waiting job that have started, in order of arrival.
+    /// The jobs that started although they were behind the oldest waiting job, by arrival.
     started: Vec<JobId>,
     refused: Refused,
 }
 
 impl Window {
-    /// Returns the number of waiting jobs in the window. Jobs are numbered in order of arrival.
+    /// Returns the number of waiting jobs in the window, which is a range of arrival numbers.
     fn waiting(&mut self, queue: &Queue) -> usize {
         let Some(oldest) = queue.get(0) else { return 0 };
         self.started.retain(|&job| job > oldest.id);
@@ -93,7 +93,7 @@ impl Scheduler for Window {
     }
 
     fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
-        // Requeued jobs are no longer in the list of started jobs, because the last call to `next`
+        // The list of started jobs contains no requeued jobs, because the last call to `next`
         // removed them.
         let oldest = queue.get(0)?.id;
         let mut open = 0;

@@ -16,9 +16,9 @@ use crate::{MachineView, Reach};
 /// separate fork.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
-    /// The fork, which is created for the first request that is not refused by count.
+    /// The fork, created for the first request that cannot be refused by count alone.
     fork: Option<UpdatedFork>,
-    /// The number of free unreserved nodes, and the state of the machine in which it was counted.
+    /// The state of the machine, and the number of free unreserved nodes counted in that state.
     free: Option<(u64, u32)>,
     /// All nodes except the reserved ones.
     unreserved: Option<Occupancy>,
@@ -103,8 +103,8 @@ impl UpdatedFork {
         UpdatedFork { fork, state: machine.state(), health: machine.health() }
     }
 
-    /// Applies the grants and releases since `state`. Returns `None` if they are not recorded, or
-    /// if the strategy cannot handle a grant of reserved nodes.
+    /// Applies the grants and releases made since `state`. Returns `None` if they are not recorded,
+    /// or if the strategy cannot apply a grant of reserved nodes.
     fn update(mut self, machine: &Machine) -> Option<UpdatedFork> {
         if !machine.is_determined() || self.health != machine.health() {
             return None;

@@ -10,7 +10,7 @@ use crate::{Calendar, Running, RunningJob};
 /// A running job and its expected end.
 pub(crate) type End<'a> = (Time, &'a RunningJob);
 
-/// A time at which nodes become free, and the number of running jobs that have ended by then.
+/// A time at which nodes become free, and the number of running jobs that end by that time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instant {
     pub(crate) at: Time,
@@ -37,11 +37,11 @@ pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>)
 /// The expected ends of running jobs.
 ///
 /// A job that has outrun its estimate is expected to take twice as long
-/// ([`RunningJob::expected_end`]). As a result, jobs whose estimates are too short postpone
-/// promises, and more such jobs can start before the new time. A large job would starve while
-/// such jobs keep arriving. With `promise=holds`, a job that overtook the oldest waiting job and
-/// then outran its estimate is expected to end at any moment. Such a job postpones no promise, and
-/// until it ends, no other job starts on the promised nodes.
+/// ([`RunningJob::expected_end`]). As a result, underestimated jobs postpone promises, and more
+/// such jobs can start before the new promised time. A large job would starve as long as they keep
+/// arriving. With `promise=holds`, a job that overtook the oldest waiting job and then outran its
+/// estimate is expected to end at any moment. It does not postpone any promise, and until it ends,
+/// no other job starts on the promised nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) now: Time,
@@ -51,7 +51,7 @@ pub(crate) struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    /// Creates the expected ends for a scheduler whose promises may be postponed.
+    /// Creates the expected ends for a scheduler that may postpone its promises.
     pub(crate) fn of(now: Time, running: &'a Running) -> Expected<'a> {
         Expected { now, running, oldest: None }
     }
@@ -61,9 +61,9 @@ impl<'a> Expected<'a> {
         Expected { oldest, ..self }
     }
 
-    /// Returns the time from which to reserve nodes for the oldest waiting job, if the nodes are
-    /// expected to be free from `at`. If the nodes may become free at any moment, returns the
-    /// current time, so that no other job can end before the reserved time.
+    /// Returns the time from which to reserve nodes for the oldest waiting job, if those nodes are
+    /// expected to be free from `at`. If they may become free at any moment, returns the current
+    /// time, so that no other job counts as ending before the reserved time.
     pub(crate) fn reserved(&self, at: Time) -> Time {
         let at_any_moment = self.oldest.is_some() && at <= self.now.saturating_add(Time(1));
         if at_any_moment { self.now } else { at }
@@ -83,7 +83,7 @@ impl<'a> Expected<'a> {
         running.expected_end(self.now)
     }
 
-    /// Returns the running jobs with their expected ends, earliest first. Ties are in id order.
+    /// Returns the running jobs with their expected ends, earliest first. Ties are broken by id.
     ///
     /// [`Running`] is sorted by estimated end. Only the l jobs that have outrun their estimates
     /// have a later expected end. They are sorted in O(l log l) time and merged with the others.

@@ -21,7 +21,7 @@ pub(crate) fn holds(options: &Options) -> bool {
     options.get(OPTION.key) == "holds"
 }
 
-/// The first promise to the head of the queue, and the number of broken promises.
+/// The first promise made to the head of the queue, and the number of promises broken so far.
 ///
 /// A promise is broken if the job starts later than promised. It becomes void if a node fails or is
 /// repaired, if the advance reservations change, or if its nodes are granted to a job outside the
@@ -45,7 +45,7 @@ impl HeadPromise {
         changed
     }
 
-    /// Like [`HeadPromise::voided_by`], but any grant outside the queue also voids the promise.
+    /// Works like [`HeadPromise::voided_by`], but is also voided by any grant outside the queue.
     pub(crate) fn voided_in(&mut self, view: &MachineView<'_>) -> bool {
         let (changed, granted) = (self.voided_by(view.health()), !view.granted().is_empty());
         if granted {

@@ -1,4 +1,4 @@
-//! A cache of refused requests, which avoids repeated queries.
+//! A cache of refused requests, which avoids repeating queries.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Pool, Request};
@@ -10,7 +10,7 @@ use crate::{MachineView, Queue, Reach, Start};
 /// The requests refused in one state of the machine.
 ///
 /// For jobs with the same reach, a refused request stays refused until the state changes. Each
-/// distinct request is therefore tried only once, no matter how many jobs share it.
+/// distinct request is therefore tried only once, however many jobs make it.
 #[derive(Default)]
 pub(crate) struct Refused {
     state: u64,
@@ -24,8 +24,8 @@ pub(crate) struct Refused {
     withdrawals: u64,
 }
 
-/// A request and a reach, packed into a few words because every waiting job is looked up at every
-/// event.
+/// A request and a reach, packed into a few words because every event requires a lookup for every
+/// waiting job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     sides: u64,
@@ -38,7 +38,7 @@ impl Key {
     #[inline]
     fn of(request: &Request, reach: Reach) -> Key {
         let Request { nodes, shape, freedom, pool } = *request;
-        // Sides are never 0, and neither are the numbers for a freedom or a pool.
+        // Sides are never 0, and neither are the codes for freedoms and pools.
         let sides =
             shape.map_or(0, |[x, y, z]| u64::from(x) | u64::from(y) << 16 | u64::from(z) << 32);
         let freedom = freedom.map_or(0, |freedom| 1 + freedom as u128);
@@ -83,7 +83,7 @@ impl Refused {
         self.ask(job, view.reach(job), || view.can_start(job).ok()).is_some()
     }
 
-    /// Starts the first job that can start among the oldest `window` jobs.
+    /// Starts the first of the oldest `window` jobs that can start.
     ///
     /// No job is requeued while the machine's state is unchanged, so skipped jobs keep their
     /// indices unless a job is withdrawn.

@@ -1,5 +1,5 @@
-//! Tests that sequences of calls keep the queue, the running jobs and the machine consistent, and
-//! that a failing call changes nothing.
+//! Tests that any sequence of calls keeps the queue, the running jobs and the machine consistent,
+//! and that a failing call changes nothing.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ const MACHINES: [(&str, &str); 5] = [
     ("torus:4x4x8", "tpu"),
 ];
 
-/// The number of a call, and its possible arguments: jobs, a box, a small number, and a flag.
+/// A call's number and its possible arguments: jobs, a box, a small number and a flag.
 type Call = (u8, Vec<Job>, Cuboid, u64, bool);
 
 /// The queue, the running jobs and their nodes, the failed nodes, and the number of current
@@ -88,7 +88,7 @@ impl Subject {
         Subject { dispatcher: Dispatcher::new(machine, scheduler(first)), now: Time(5) }
     }
 
-    /// Makes a random call on the dispatcher. Returns false if the call fails.
+    /// Makes the given call on the dispatcher. Returns false if the call fails.
     fn make(&mut self, call: Call) -> bool {
         let (dispatcher, now) = (&mut self.dispatcher, self.now);
         let (number, ref jobs, part, small, choice) = call;
@@ -119,7 +119,7 @@ impl Subject {
         }
     }
 
-    /// Makes a call that `make` does not handle itself.
+    /// Makes a call that `make` does not handle directly.
     fn turn(&mut self, (number, mut jobs, part, small, choice): Call) -> bool {
         let (dispatcher, now) = (&mut self.dispatcher, self.now);
         let grid = *dispatcher.machine().grid();
@@ -150,7 +150,7 @@ impl Subject {
                 *dispatcher = dispatcher.fork_in(scheduler(small), 3);
                 self.now = Time(now.0 * 3);
             }
-            // Copies the machine, with waiting and running jobs that the caller provides.
+            // Copy the machine with waiting and running jobs supplied by the caller.
             21 => {
                 let (mut queue, mut running) = (Queue::new(), Running::new());
                 jobs.drain(..jobs.len() / 2).for_each(|job| queue.push(job));

@@ -38,7 +38,7 @@ fn reservations() -> impl Strategy<Value = Vec<AdvanceReservation>> {
     })
 }
 
-/// Checks when three jobs start on four nodes, two of which are reserved from 10 to 20:
+/// Three jobs start on four nodes, two of which are reserved from 10 to 20:
 ///
 /// ```text
 ///   a  2 nodes for 30 from 0      starts next to the reserved nodes
@@ -59,8 +59,8 @@ fn a_job_starts_beside_a_reservation_or_ends_by_it_or_waits() {
     }
 }
 
-/// Checks that a job that outruns its estimate keeps reserved nodes until it ends. After that, they
-/// stay free until the reservation ends.
+/// A job that outruns its estimate keeps its reserved nodes until it ends. After that, these nodes
+/// must stay free until the reservation ends.
 #[test]
 fn nobody_is_ended_for_a_reservation() {
     let jobs = [job(0, 0, row(4), 12, 5), job(1, 1, row(1), 1, 1)];
@@ -72,7 +72,7 @@ fn nobody_is_ended_for_a_reservation() {
     }
 }
 
-/// Checks that the head is promised the gap between two reservations if it fits there, or else the
+/// The head must be promised the gap between two reservations if it fits there, and otherwise the
 /// time after both. The promise must not delay the job behind the head.
 #[test]
 fn plans_are_made_around_reservations() {
@@ -114,7 +114,7 @@ fn a_reservation_that_is_made_or_given_up_voids_promises() {
     }
 }
 
-/// A custom scheduler that ignores reservations and makes no queries.
+/// A custom scheduler that ignores reservations and never queries the machine.
 struct Stubborn(Option<Placement>);
 
 impl Scheduler for Stubborn {
@@ -158,8 +158,8 @@ fn what_cannot_be_reserved_is_refused() {
     assert_eq!(reserve(overlapping, 5, 6).unwrap().others().count(), 1);
 }
 
-/// Finds the earliest time at which a job can start on a row of four nodes, by trying all times and
-/// positions. The first job holds the leftmost nodes until it ends. `ahead` lists reservations.
+/// Finds the earliest start of a job on a row of four nodes by trying all times and positions. The
+/// first job holds the leftmost nodes until it ends. `ahead` lists the reservations.
 fn first_time(
     (width, length): (u16, u64),
     first: (u16, u64),
@@ -185,7 +185,7 @@ fn in_every_small_case_a_job_starts_at_the_first_time_at_which_it_can() {
     for first in (0..=4).flat_map(|width| [1, 3].map(|end| (width, end))) {
         for (x, width) in places() {
             for (from, to) in spans(6) {
-                // The first job may overlap a reservation, because it was already running.
+                // The first job may overlap a reservation because it is already running.
                 let later = (4 - width, 1, to + 1, to + 3);
                 for ahead in [vec![(x, width, from, to)], vec![(x, width, from, to), later]] {
                     cases += 1;
@@ -255,7 +255,7 @@ proptest! {
         }
     }
 
-    /// Checks that, with exact estimates, no job starts later than promised.
+    /// With exact estimates, no job must start later than promised, even with reservations.
     #[test]
     fn with_exact_estimates_no_promise_is_broken_by_a_reservation(
         jobs in jobs(30, Estimates::Exact),

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, strategies};
 use crate::world::{NoObserver, StartObserver, World};
 
-/// The latest allowed start of each head, computed independently when the head is first seen.
+/// The latest allowed start of each head, computed independently when it first becomes head.
 #[derive(Default)]
 struct Bounds(BTreeMap<JobId, Time>);
 
@@ -24,7 +24,7 @@ impl StartObserver for Bounds {
         let mut copy = world.dispatcher.machine().clone();
         let mut bound = world.now;
         for running in world.dispatcher.running().by_estimated_end() {
-            // Nodes of jobs that end at the same time are all freed before the strategy is queried.
+            // The nodes of all jobs that end at the same time are freed before the next query.
             if running.estimated_end() > bound {
                 if copy.probe(&head.request).is_ok() {
                     break;
@@ -56,7 +56,7 @@ proptest! {
         }
     }
 
-    /// Checks that no head starts late when jobs end earlier than estimated.
+    /// If jobs end earlier than estimated, no head must start later than first promised.
     #[test]
     fn with_safe_estimates_no_head_starts_later_than_first_promised(
         jobs in jobs(40, Estimates::Safe),
@@ -71,8 +71,7 @@ proptest! {
         }
     }
 
-    /// Checks that, with exact estimates, a conservative booking is final: later arrivals do not
-    /// change it.
+    /// With exact estimates, a conservative booking is final: later arrivals must not change it.
     #[test]
     fn with_exact_estimates_conservative_delays_no_job(
         jobs in jobs(30, Estimates::Exact),
@@ -101,8 +100,8 @@ proptest! {
         }
     }
 
-    /// Checks that the first waiting job starts no later under EASY than without backfilling. The
-    /// state is the same in both cases when it begins to wait.
+    /// The first job that has to wait must start no later under EASY than without backfilling. The
+    /// state is the same in both cases when the job begins to wait.
     #[test]
     fn the_first_to_wait_is_not_delayed(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["tff", "mbs", "naive"] {

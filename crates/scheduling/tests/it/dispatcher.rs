@@ -1,4 +1,4 @@
-//! Tests of a dispatcher's guarantees to its callers.
+//! Tests of the guarantees that a dispatcher gives its callers.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::{CallerError, Time};
@@ -46,7 +46,7 @@ fn a_start_that_cannot_be_made_changes_nothing() {
     assert_eq!(start(Start::at(0)), Err(StartError::DoesNotFit(JobId(2))));
     let taken = start(Start::on(0, on([0; 3], [4, 2, 1])));
     assert!(matches!(taken, Err(StartError::BadPlacement { job: JobId(2), .. })), "{taken:?}");
-    // The job requests eight nodes and must not start on four.
+    // The job requests eight nodes, so it must not start on four.
     let few = start(Start::on(0, on([0, 3, 0], [4, 1, 1])));
     assert_eq!(few, Err(StartError::TooFewNodes { job: JobId(2), asked: 8, given: 4 }));
     assert_eq!(shown(&dispatcher), before);
@@ -150,7 +150,7 @@ fn a_job_that_passes_the_queue_voids_what_was_promised() {
         };
         let estimate = job(1, [4, 3, 1]).estimate;
         assert_eq!(planned(&mut dispatcher, Time(2)), Some(estimate), "{scheduler}");
-        // A granted job that ends before the reservation begins does not affect it.
+        // A granted job that ends before a reservation begins has no effect on the reservation.
         dispatcher.grant(job(4, [1, 1, 1]), Time(0)).unwrap();
         assert_eq!(planned(&mut dispatcher, Time(2)), Some(estimate), "{scheduler}");
         let long = Job { estimate: Time(1000), ..job(3, [1, 1, 1]) };

@@ -12,7 +12,7 @@ fn starts(grid: &str, scheduler: &str, jobs: &[Job]) -> Vec<u64> {
     jobs.iter().map(|job| world.start_of(job.id.0).0).collect()
 }
 
-/// Checks that a count-based reservation delays the head and that reserved nodes do not:
+/// A count-based reservation delays the head, but a reservation of specific nodes does not:
 ///
 /// ```text
 ///   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h requests 3 in a row; c requests 1 until 20.
@@ -56,8 +56,8 @@ fn a_window_keeps_the_places_of_those_who_started() {
     assert_eq!(starts("mesh:5", "window:4", &jobs), [0, 9, 0, 11, 0]);
 }
 
-/// Checks which jobs may use the nodes promised to the head for 7, when both a and b have ended.
-/// Job c ends by then, so it may use them. Job d does not, so it must use another node.
+/// The head is promised nodes at 7, when both a and b have ended. Job c ends by then, so it may use
+/// those nodes. Job d does not, so it must use another node.
 ///
 /// ```text
 ///   a a b . . .   a runs until 5, b until 7; the head requests 5 in a row and is promised 7
@@ -77,8 +77,8 @@ fn who_ends_in_time_may_use_reserved_nodes() {
     }
 }
 
-/// Checks that under EASY only the head is protected, so c may overtake a although it delays b.
-/// Conservative backfilling keeps b's booking.
+/// Under EASY, only the head is protected, so c may overtake a even though it delays b.
+/// Conservative backfilling keeps b's booking, so c has to wait.
 ///
 /// ```text
 ///   x  0 1 2 3     r runs until 4. The head a (3 wide) is booked for 4, and b (4 wide) for 5, when
@@ -96,7 +96,7 @@ fn conservative_protects_those_behind_the_head() {
     assert_eq!(starts("mesh:4", "conservative", &jobs), [0, 4, 5, 7]);
 }
 
-/// Checks the order in which classes 0 (one node), 1 (two or three) and 2 (four) are served.
+/// Classes 0 (one node), 1 (two or three) and 2 (four) must be served in order.
 #[test]
 fn scan_goes_round() {
     let jobs = [
@@ -106,7 +106,7 @@ fn scan_goes_round() {
         job(3, 1, row(4), 5, 5),
         job(4, 2, row(3), 5, 5),
     ];
-    // Class 2 is current, and job 3 blocks the others until 10. The other classes follow in order.
+    // Class 2 is current, so job 3 blocks all others until 10. Then the other classes follow.
     assert_eq!(starts("mesh:4", "scan", &jobs), [0, 15, 15, 10, 20]);
     assert_eq!(starts("mesh:4", "scan:down", &jobs), [0, 20, 15, 10, 15 + 5]);
 }
@@ -123,13 +123,13 @@ fn bypass_deepens_with_the_queue() {
         job(4, 3, row(2), 1, 1),
         job(5, 5, row(2), 1, 1),
     ];
-    // Three jobs wait at 1, and two are tried. Four wait at 3, and three are tried.
+    // At 1, three jobs wait and two are tried. At 3, four jobs wait and three are tried.
     assert_eq!(starts("mesh:4", "bypass", &jobs)[3], 3);
 }
 
-/// Checks that a job's freedom, not the strategy's own rule, decides where it fits. Under a
-/// strategy that grants by count, a box fits only when the running job has ended. Under a strategy
-/// that grants boxes, a connected set fits next to the running job.
+/// A job's freedom, not the strategy's own rule, decides where it fits. With a strategy that grants
+/// by count, a job that needs a box must wait until the running job has ended. With a strategy that
+/// grants boxes, a job that accepts a connected set fits next to the running job.
 ///
 /// ```text
 ///   a a a    until 2; b requests 2 x 3, unturned:      a a a a    until 2; b requests 10 connected

@@ -1,4 +1,4 @@
-//! Tests of EASY with a choice of each job's freedom.
+//! Tests of EASY with a freedom level chosen for each job.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
     move |_, placement| 1.0 + each * (placement.parts().len() as f64 - 1.0)
 }
 
-/// Checks that the head starts in two pieces only if the penalty for a second piece is low enough:
+/// The head starts in two pieces only if the penalty for the second piece is low enough:
 ///
 /// ```text
 ///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1, h arrives and requests 4 in a row for 10.
@@ -42,8 +42,8 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
         job(2, 0, row(1), 9, 9),   // b
         job(3, 1, row(4), 10, 10), // h
     ];
-    // In pieces at 4, the cost is 3 plus 10 times the penalty for a second piece. In a row at 9,
-    // the cost is 8.
+    // Starting in two pieces at 4 costs 3 plus 10 times the penalty for the second piece. Starting
+    // in a row at 9 costs 8.
     for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
         let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
         let world = world.run(&later(&jobs), &mut NoObserver);
@@ -53,7 +53,7 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
     assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
 }
 
-/// Checks that a job that requests 2x2 is placed on a free 4x1 box only if its freedom allows it.
+/// A job that requests 2x2 must get a free 4x1 box only if its freedom allows it.
 #[test]
 fn a_job_is_no_freer_than_it_allows() {
     let h = Request::shape([2, 2, 1]);
@@ -75,9 +75,9 @@ fn a_job_is_no_freer_than_it_allows() {
     assert_eq!(start(None), (Time(1), line));
 }
 
-/// Checks that delays of other jobs count too. The head arrives at 1 and uses 4 of 6 nodes. If it
-/// starts in two pieces at 4, it runs 3 longer, and the cost is 3 + 3, plus 3 * 4 / 6 for each
-/// other waiting job. If it starts in a row at 9, the cost is 8. With two other jobs, it waits.
+/// Delays of other jobs count too. The head arrives at 1 and uses 4 of 6 nodes. Starting in two
+/// pieces at 4 makes it run 3 longer and costs 3 + 3, plus 3 * 4 / 6 for each other waiting job.
+/// Starting in a row at 9 costs 8. With two or more other waiting jobs, the head waits.
 ///
 /// ```text
 ///   x  0 1 2 3 4 5
@@ -101,9 +101,9 @@ fn what_the_others_wait_longer_counts_too() {
     }
 }
 
-/// Checks that delays of future arrivals count too. A job arrived 40 or 300 before the others. In a
-/// row, the head's cost is 8. In two pieces at 4, it runs 4 longer, so the cost is 3 + 4, plus
-/// 4 * 4 / 6 for each job that arrives within 12. There are 12 * 4 / 41 or 12 * 4 / 301 such jobs.
+/// Delays of future arrivals count too. The first job arrives 40 or 300 earlier. A start in a row
+/// costs 8. A start in two pieces at 4 runs 4 longer and costs 3 + 4, plus 4 * 4 / 6 for each job
+/// that arrives within 12, of which there are 12 * 4 / 41 or 12 * 4 / 301.
 #[test]
 fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {
@@ -120,7 +120,7 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     }
 }
 
-/// Checks that a two-node job behind a head that waits until 9 may wait too. It could start
+/// While the head waits until 9, a two-node job behind it may choose to wait too. It could start
 /// immediately in two pieces, or in a row at 2.
 ///
 /// ```text
@@ -145,11 +145,11 @@ fn other_jobs_wait_for_their_box_too() {
     };
     assert_eq!(start(0.1), (Time(1), 2));
     assert_eq!(start(0.5), (Time(2), 1));
-    // In two pieces it would now end at 11, after the planned start of the head.
+    // In two pieces, the job would end at 11, after the head's planned start.
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
-/// The load from other jobs, which determines the cost of extra time.
+/// The number and arrival rate of other jobs, which determine the cost of extra time.
 #[derive(Clone, Copy)]
 struct Known {
     /// The number of other waiting jobs.
@@ -167,16 +167,16 @@ impl Known {
     }
 }
 
-/// The minimum cost of a head when it is first seen, and the lowest number and rate of other jobs
-/// since then.
+/// The minimum cost of a job when it first becomes head, and the lowest number and rate of other
+/// jobs since then.
 struct Seen {
     at: Time,
     cost: Time,
     least: Known,
 }
 
-/// An observer that finds each head's minimum cost when it is first seen, by trying every level on
-/// copies of the machine.
+/// An observer that computes each job's minimum cost when it first becomes head, by trying every
+/// level of freedom on copies of the machine.
 struct Least<F> {
     growth: F,
     first: Option<Time>,
@@ -184,8 +184,8 @@ struct Least<F> {
 }
 
 impl<F: Fn(&Job, &Placement) -> f64> Least<F> {
-    /// Returns the cost of a placement. The extra time, times the job's share of the machine,
-    /// delays each job that is waiting or arrives within three times the extra time.
+    /// Returns the cost of a placement. The extra time, multiplied by the job's share of the
+    /// machine, delays each job that is waiting or that arrives within three times the extra time.
     fn cost(&self, job: &Job, waits: Time, placement: &Placement, known: Known) -> Time {
         let added = (job.estimate.ticks() * ((self.growth)(job, placement) - 1.0)).round();
         let grid: Grid = GRID.parse().unwrap();
@@ -235,10 +235,10 @@ fn some_growth(_: &Job, placement: &Placement) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that a head that starts as soon as it is seen has the lowest cost among all levels,
-    /// and that a head that starts later costs no more than that. A head switches to another option
-    /// only if that option is no later and costs less. Costs drop when fewer other jobs are waiting
-    /// or arriving, so the check uses the lowest load since the head was first seen.
+    /// A head that starts as soon as it is seen must have the lowest cost of all levels, and one
+    /// that starts later must cost no more. A head switches options only if the new one is no later
+    /// and costs less. Costs drop when fewer jobs are waiting or arriving, so the lowest load since
+    /// the job became head is used.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {
@@ -256,7 +256,7 @@ proptest! {
         }
     }
 
-    /// Checks that jobs that must have their exact box are scheduled as under `easy`.
+    /// Jobs that must have their exact box must be scheduled exactly as under `easy`.
     #[test]
     fn without_a_choice_it_is_easy(jobs in jobs(40, Estimates::Safe)) {
         let bound =
@@ -270,7 +270,7 @@ proptest! {
         }
     }
 
-    /// Checks that if pieces cost nothing, the head waits only if too few nodes are free.
+    /// If extra pieces cost nothing, the head must wait only while too few nodes are free.
     #[test]
     fn what_costs_nothing_starts_in_pieces_at_once(jobs in jobs(30, Estimates::Any)) {
         struct Counted;

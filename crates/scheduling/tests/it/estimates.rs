@@ -15,7 +15,7 @@ fn a_promise_that_an_overrun_breaks_is_counted() {
         job(2, 5, row(1), 1, 1),   // arrives when the promise is overdue
         job(3, 6, row(1), 20, 20), // would keep the head from starting at 9
     ];
-    // Conservative has also promised 9 to the last job, and breaks that promise too.
+    // Conservative backfilling also promises 9 to the last job, and breaks that promise too.
     for (scheduler, broken) in
         [("easy", 1), ("easy:count", 1), ("conservative", 2), ("conservative:count", 2)]
     {
@@ -73,8 +73,8 @@ fn estimates_up_to_the_end_of_time_keep_no_job_from_its_start() {
     }
 }
 
-/// Checks that with `promise=holds`, a job that needs the whole machine starts soon after the first
-/// job ends at 20, even though jobs that run for 7 with an estimate of 1 or 2 arrive at every tick.
+/// With `promise=holds`, a job that needs the whole machine must start soon after the first job
+/// ends at 20, even if a job that runs for 7 with an estimate of 1 or 2 arrives at every tick.
 #[test]
 fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
     for scheduler in BACKFILLING {
@@ -94,8 +94,8 @@ fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that all jobs start, however wrong their estimates are, and never on taken nodes.
-    /// (The world panics when a job starts on taken nodes.)
+    /// All jobs must start, however wrong their estimates are, and never on nodes that are taken.
+    /// (The world panics if a job starts on taken nodes.)
     #[test]
     fn wrong_estimates_break_promises_and_nothing_else(jobs in jobs(40, Estimates::Any)) {
         for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
@@ -110,7 +110,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(4, 24, 24)))]
 
-    /// Checks that all jobs start with every strategy, even one that can miss free boxes.
+    /// All jobs must start with every strategy, even one that can miss free boxes.
     #[test]
     fn every_strategy_can_be_planned_with(jobs in jobs(25, Estimates::Any)) {
         for strategy in strategies(GRID) {

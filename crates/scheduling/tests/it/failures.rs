@@ -23,8 +23,8 @@ fn a_failure_voids_promises() {
     }
 }
 
-/// Checks the fork for the time just before job 3's reservation. In it, job 4 has ended, but the
-/// failed nodes of job 4 stay taken. They must not be released when job 4 actually ends.
+/// In the fork for the time just before job 3's reservation, job 4 has ended, but its failed nodes
+/// stay taken. They must not be released when job 4 actually ends.
 #[test]
 fn a_job_may_end_of_which_all_nodes_have_failed() {
     let shape = |a, b| Request::shape([a, b]);
@@ -48,7 +48,7 @@ fn a_job_may_end_of_which_all_nodes_have_failed() {
     }
 }
 
-/// Creates failures and repairs of nodes on [`GRID`], in order. At the end, all nodes are repaired.
+/// Generates failures and repairs of nodes on [`GRID`], in order. All nodes end up repaired.
 fn upsets() -> impl Strategy<Value = Vec<(Time, NodeId, bool)>> {
     prop::collection::vec((0u64..40, 0u32..20, 1u64..30), 0..6).prop_map(|failures| {
         let mut upsets: Vec<(Time, NodeId, bool)> = failures
@@ -65,7 +65,7 @@ fn upsets() -> impl Strategy<Value = Vec<(Time, NodeId, bool)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that all jobs start even though nodes fail. Jobs keep failed nodes until they end.
+    /// All jobs must start even though nodes fail. Jobs keep failed nodes until they end.
     #[test]
     fn all_jobs_start_whatever_fails(jobs in jobs(25, Estimates::Any), upsets in upsets()) {
         for scheduler in schedulers() {
@@ -78,8 +78,8 @@ proptest! {
         }
     }
 
-    /// Checks that each failure voids earlier promises, and that later promises are kept because
-    /// they do not count on failed nodes becoming free.
+    /// Each failure voids earlier promises. Later promises must be kept, because they do not count
+    /// on failed nodes becoming free.
     #[test]
     fn promises_after_a_failure_are_kept(jobs in jobs(25, Estimates::Exact), upsets in upsets()) {
         for scheduler in ["easy", "conservative"] {

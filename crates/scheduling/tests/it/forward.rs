@@ -1,4 +1,4 @@
-//! Tests of simulating a machine and its queue with estimated run times.
+//! Tests of simulations of a machine and its queue that use estimated run times.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -20,8 +20,8 @@ fn reserved(x: u16, from: u64, to: u64) -> AdvanceReservation {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(9, 48, 48)))]
 
-    /// Checks that the prediction matches the actual run if estimates are exact and all jobs arrive
-    /// at the same time.
+    /// If estimates are exact and all jobs arrive at the same time, the prediction must match the
+    /// actual run.
     #[test]
     fn with_exact_estimates_it_is_what_happens(
         jobs in jobs(25, Estimates::Exact),
@@ -44,7 +44,7 @@ proptest! {
     }
 }
 
-/// Checks that a job that moves at 3 makes room for the waiting job, unless the new nodes are
+/// A job that moves at 3 makes room for the waiting job, unless the nodes it should move to are
 /// taken.
 #[test]
 fn jobs_move_at_their_time() {
@@ -57,7 +57,7 @@ fn jobs_move_at_their_time() {
         run_forward(dispatcher, Time(0), vec![step]).unwrap()
     };
     assert_eq!(start(4), [(JobId(1), Time(3))]);
-    // If the new nodes are outside the machine, the job stays.
+    // If the new nodes are outside the machine, the job stays where it is.
     assert_eq!(start(5), [(JobId(1), Time(50))]);
 }
 

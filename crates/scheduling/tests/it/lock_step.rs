@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 use pavior_scheduling::{Dispatcher, Selection};
 use pavior_workload::{Job, Service, Synthetic, SyntheticJobs};
 
-/// A dispatcher under test, with the times at which its running jobs end.
+/// A dispatcher under test, and the end times of its running jobs.
 struct Side {
     dispatcher: Dispatcher,
     ends: BTreeSet<(Time, JobId)>,
@@ -24,7 +24,7 @@ impl Side {
         Side { dispatcher, ends: BTreeSet::new(), decisions: 0 }
     }
 
-    /// Returns the jobs that start now, and their boxes.
+    /// Lets the scheduler start jobs, and returns them with their boxes.
     fn starts(&mut self, now: Time) -> Vec<(JobId, Vec<Cuboid>)> {
         let mut starts = Vec::new();
         while let Some(start) = self.dispatcher.start_next(now, &mut ()).unwrap() {
@@ -45,7 +45,7 @@ impl Side {
     }
 }
 
-/// Draws jobs with exact, too long or too short estimates.
+/// Generates jobs with estimates that are exact, too long or too short.
 fn drawn(grid: &Grid, load: f64, most: u16, seed: u64) -> impl Iterator<Item = Job> + use<> {
     let mut workload = Synthetic::at_load(load);
     workload.sides = format!("uniform:{most}").parse().unwrap();
@@ -72,7 +72,7 @@ fn decide_alike(grid: &str, strategy: &str, (load, most): (f64, u16), decisions:
         for side in &mut sides {
             side.end_all(now);
         }
-        // Skip arrivals while the queue is long, because an overloaded machine cannot catch up.
+        // Skip arrivals while the queue is long, because an overloaded machine never catches up.
         let is_full = sides[0].dispatcher.queue().len() > 60;
         while let Some(job) = jobs.next_if(|job| job.arrival == now) {
             if !is_full {

@@ -1,4 +1,4 @@
-//! Tests of the order in which jobs start, scheduler by scheduler, on random workloads.
+//! Tests of the order in which each scheduler starts the jobs of random workloads.
 
 use pavior_mesh::JobId;
 use pavior_trials::size;
@@ -15,8 +15,8 @@ fn starts(strategy: &str, scheduler: &str, jobs: &[Job]) -> Vec<(JobId, pavior_k
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that all jobs start once. The world validates the machine after every time step, and
-    /// panics when a job starts on taken nodes.
+    /// All jobs must start exactly once. The world validates the machine after every time step, and
+    /// panics if a job starts on taken nodes.
     #[test]
     fn all_jobs_start_once_on_nodes_of_their_own(jobs in jobs(25, Estimates::Any)) {
         for scheduler in schedulers() {
@@ -70,7 +70,7 @@ proptest! {
         }
     }
 
-    /// Checks that no job in the window is left waiting if it fits.
+    /// No job in the window must be left waiting if it fits.
     #[test]
     fn a_window_idles_no_job_that_fits(jobs in jobs(40, Estimates::Any)) {
         let mut watch = InWindow(3);
@@ -79,7 +79,7 @@ proptest! {
 
     #[test]
     fn scan_all_never_idles_a_job_that_fits(jobs in jobs(40, Estimates::Any)) {
-        // A strategy may miss a free box, so the strategy itself decides whether a job fits.
+        // A strategy may miss a free box, so whether a job fits is up to the strategy itself.
         for strategy in strategies(GRID) {
             World::new(GRID, strategy, "scan-all").run(&jobs, &mut InWindow(u64::MAX));
         }
@@ -103,8 +103,8 @@ proptest! {
         }
     }
 
-    /// Checks that the scheduler leaves a class only when no job in it is waiting, and then moves
-    /// on to the next class in order.
+    /// The scheduler must leave a class only when no job in it is waiting, and must then move on to
+    /// the next class in order.
     #[test]
     fn scan_serves_a_class_until_none_of_it_waits(jobs in jobs(40, Estimates::Any)) {
         for (name, order) in [
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// An observer that records which jobs should start. The current class is first in `order`.
+/// An observer that records which jobs should start. `order` begins with the current class.
 struct Classes {
     order: Vec<u32>,
     expected: Vec<JobId>,
@@ -137,7 +137,7 @@ impl StartObserver for Classes {
     }
 }
 
-/// An observer that checks that no job in the window fits once the scheduler is done.
+/// An observer that checks that, once the scheduler is done, no job in the window fits.
 struct InWindow(u64);
 
 impl StartObserver for InWindow {

@@ -1,4 +1,4 @@
-//! Lock-step tests of the plain and fast forms of backfilling.
+//! Lock-step tests of the plain and fast implementations of backfilling.
 
 use pavior_kernel::Time;
 use pavior_mesh::{NodeId, Occupancy, Pool, Request};
@@ -14,8 +14,8 @@ fn compare(scheduler: &str, grid: &str, jobs: &[Job], strategy: &str, upsets: &[
     in_lock_step(World::new(grid, strategy, scheduler), plain, jobs, upsets);
 }
 
-/// Compares both forms with three pools: the first half of the nodes, every third node, and all
-/// nodes. The jobs are confined to one of the pools, or to none, in rotation.
+/// Compares both implementations with three pools: the first half of the nodes, every third node,
+/// and all nodes. Each job is confined to one pool or to none, in rotation.
 fn compare_in_pools(scheduler: &str, jobs: &[Job], strategy: &str) {
     let world = |scheduler: &str| {
         let mut world = World::new(GRID, strategy, scheduler);
@@ -142,7 +142,7 @@ proptest! {
         }
     }
 
-    /// Compares both forms with long queues, in which jobs that end early let many others move up.
+    /// Compares both forms with long queues, where an early end lets many jobs move up.
     #[test]
     fn conservative_decides_as_its_plain_form_for_a_long_queue(
         sizes in prop::collection::vec((1u16..6, 1u16..6, 1u64..200, 1u64..8), size(30, 60, 60)),
@@ -158,8 +158,8 @@ proptest! {
         }
     }
 
-    /// Compares both forms for jobs with freedoms. A strategy that grants by count can refuse these
-    /// jobs although enough nodes are free, and one that grants boxes can grant connected sets.
+    /// Compares both forms for jobs with freedoms. A strategy that grants by count can refuse such
+    /// jobs even if enough nodes are free; one that grants boxes can grant connected sets.
     #[test]
     fn conservative_decides_as_its_plain_form_for_jobs_with_freedoms(
         jobs in jobs_with_freedoms(40, Estimates::Any),

@@ -1,5 +1,5 @@
-//! Tests of conservative backfilling by count, in lock-step with an implementation based on linear
-//! searches.
+//! Lock-step tests that compare conservative backfilling by count with an implementation based on
+//! linear searches.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -153,7 +153,7 @@ proptest! {
         any in jobs(40, Estimates::Any),
     ) {
         for jobs in [exact, safe, any] {
-            // Boxes can be refused although enough nodes are free, because they are scattered.
+            // A box can be refused although enough nodes are free, if they are scattered.
             for strategy in ["naive", "mbs", "paging", "hilbert", "ff", "tff"] {
                 compare(&jobs, strategy, &[]);
             }
@@ -171,7 +171,7 @@ proptest! {
         }
     }
 
-    /// Checks that no promise is broken with exact estimates and a strategy that grants by count.
+    /// With exact estimates and a strategy that grants by count, no promise must be broken.
     #[test]
     fn with_exact_estimates_conservative_by_count_breaks_no_promise(
         jobs in jobs(60, Estimates::Exact),

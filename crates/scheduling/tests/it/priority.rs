@@ -13,7 +13,7 @@ fn run(scheduler: Box<dyn Scheduler>, jobs: &[Job]) -> World {
     World::with(GRID, "tff", scheduler).run(jobs, &mut NoObserver)
 }
 
-/// Compares a key with a built-in scheduler. Starts and attempts must be equal.
+/// Compares a key with a built-in scheduler, which must make the same starts and attempts.
 fn same(
     name: &str,
     key: fn(&Job) -> f64,
@@ -40,7 +40,7 @@ proptest! {
         same("ljf", |job| -f64::from(job.request.nodes), false, &jobs)?;
     }
 
-    /// Checks that, with backfilling, the job with the smallest key among those that fit starts.
+    /// With backfilling, the job with the smallest key among those that fit must start.
     #[test]
     fn the_least_that_fits_starts(jobs in jobs(40, Estimates::Any)) {
         let key = |job: &Job| f64::from(job.request.nodes);
@@ -48,8 +48,8 @@ proptest! {
         prop_assert_eq!(world.started.len(), jobs.len());
         for started in &world.started {
             let own = started.waiting.iter().find(|job| job.id == started.job).unwrap();
-            // A smaller request with sides no longer than this one's would have fit in its place,
-            // so none may be waiting.
+            // A smaller request whose sides are no longer than this one's would also have fit, so
+            // no such request may be waiting.
             let smaller = started.waiting.iter().filter(|other| {
                 let [own, other] = [own, *other].map(|job| job.request.shape.unwrap());
                 own != other && own.iter().zip(other).all(|(own, other)| other <= *own)

@@ -13,7 +13,7 @@ use crate::world::{NoObserver, World};
 /// The job, start, end and estimated end.
 type Run = (usize, u64, u64, u64);
 
-/// Simulates tick by tick, with linear searches in lists.
+/// Simulates the jobs tick by tick, with linear searches through lists.
 fn by_count(jobs: &[Job], machine: u64, backfill: bool) -> Vec<u64> {
     let nodes = |job: usize| u64::from(jobs[job].request.nodes);
     let mut starts = vec![None; jobs.len()];
@@ -61,7 +61,7 @@ fn by_count(jobs: &[Job], machine: u64, backfill: bool) -> Vec<u64> {
     starts.into_iter().map(|start| start.unwrap()).collect()
 }
 
-/// Returns the time at which the head is expected to fit, and the number of nodes left over.
+/// Returns the time at which the head is expected to fit, and the number of nodes to spare.
 fn shadow(head: u64, free: u64, running: &[Run], nodes: &dyn Fn(usize) -> u64) -> (u64, u64) {
     let mut times: Vec<u64> = running.iter().map(|run| run.3).collect();
     times.sort_unstable();

@@ -1,4 +1,4 @@
-//! Tests that the registry lists all scheduler files, and that names and options parse.
+//! Tests that the registry lists all scheduler files and that names and options are parsed.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Tests of jobs that are withdrawn or that start without the scheduler, as in a service.
+//! Tests of jobs that are withdrawn or are started without the scheduler, as in a service.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -55,7 +55,7 @@ fn a_withdrawn_job_leaves_nothing_behind() {
         assert_eq!(small.next(0), None, "{scheduler}: 3 nodes are free");
         assert_eq!(small.0.withdraw(1).unwrap().id, JobId(3));
         small.wait(5, 1, 2, 10);
-        // Job 5 now has the index of job 4, which did not fit.
+        // Job 5 now has the index that belonged to job 4, which did not fit.
         let start = small.next(1).unwrap_or_else(|| panic!("{scheduler}: job 5 fits"));
         assert_eq!(start.index, 2, "{scheduler}");
         let nodes = start.placement.map_or(2, |placement| placement.nodes());
@@ -95,7 +95,7 @@ fn no_job_starts_on_nodes_that_were_granted_beside_the_scheduler() {
     }
 }
 
-/// Checks that only the bookings that overlap a grant give way, and that those behind them move up.
+/// Only the bookings that overlap a grant must give way, and the ones behind them must move up.
 #[test]
 fn only_the_bookings_that_a_grant_overlaps_give_way() {
     for scheduler in ["conservative", "conservative:plain", "conservative:count"] {
@@ -114,7 +114,7 @@ fn only_the_bookings_that_a_grant_overlaps_give_way() {
         small.begin(5, 1, 2, 9);
         assert_eq!(planned(&mut small, 1), [(2, 10), (3, 20), (4, 25)]);
         small.end(5);
-        // Job 2 needs all nodes, and now starts when job 6 has ended; jobs 3 and 4 start sooner.
+        // Job 2 needs all nodes, so it must now wait for job 6; jobs 3 and 4 start sooner.
         small.begin(6, 2, 1, 100);
         assert_eq!(planned(&mut small, 2), [(2, 102), (3, 10), (4, 15)]);
         assert_eq!(small.0.scheduler().broken_guarantees(), 0);
@@ -142,8 +142,8 @@ fn an_end_and_a_withdrawal_at_once_leave_each_job_its_own_booking() {
     }
 }
 
-/// Checks that a job with no booking before the latest possible time starts once the jobs ahead are
-/// gone. Queues can reach that time because requests without an estimate count as a century.
+/// A job that cannot be booked before the latest possible time must start once the jobs ahead are
+/// gone. Queues can extend that far because requests without an estimate count as a century.
 #[test]
 fn a_job_behind_the_end_of_time_starts_when_those_before_it_have_gone() {
     for scheduler in BACKFILLING {

@@ -23,7 +23,7 @@ pub(crate) enum Estimates {
     Any,
 }
 
-/// Creates jobs for [`GRID`] in order of arrival. Each runs for at least one tick.
+/// Generates jobs for [`GRID`] in order of arrival. Each runs for at least one tick.
 pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = Vec<Job>> {
     let draft = (0u64..6, 1u16..=5, 1u16..=4, 1u64..20, 0u64..20);
     prop::collection::vec(draft, 1..most).prop_map(move |drafts| {
@@ -42,7 +42,7 @@ pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = V
     })
 }
 
-/// Like [`jobs`], but five in six jobs specify a freedom.
+/// Works like [`jobs`], but gives a freedom to five in six jobs.
 pub(crate) fn jobs_with_freedoms(
     most: usize,
     estimates: Estimates,

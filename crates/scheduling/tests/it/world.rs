@@ -23,7 +23,7 @@ pub(crate) fn job(id: u64, arrival: u64, request: Request, run: u64, estimate: u
     }
 }
 
-/// Creates a request for some nodes in a row.
+/// Creates a request for the given number of nodes in a row.
 pub(crate) fn row(nodes: u16) -> Request {
     Request::shape([nodes, 1, 1])
 }
@@ -57,7 +57,7 @@ pub(crate) struct World {
     ends: BTreeSet<(Time, JobId)>,
     pub(crate) upsets: Vec<Upset>,
     asides: Vec<(Time, Aside)>,
-    /// The advance reservations, which no start may overlap.
+    /// The advance reservations, which no job that starts may overlap.
     reserved: Vec<AdvanceReservation>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum Aside {
     Withdraw(usize),
 }
 
-/// The time of a failure or repair, the node, and true if the node fails.
+/// The time of a failure or repair, the node, and a flag that is true for a failure.
 pub(crate) type Upset = (Time, NodeId, bool);
 
 struct Count<'a>(&'a mut u64);
@@ -109,7 +109,7 @@ impl World {
         World { reserved: reserved.to_vec(), ..self }
     }
 
-    /// Sets the caller's actions that bypass the scheduler, in order of time.
+    /// Sets the caller's actions that bypass the scheduler. They must be in order of time.
     pub(crate) fn beside(self, asides: &[(Time, Aside)]) -> World {
         World { asides: asides.to_vec(), ..self }
     }
@@ -141,7 +141,7 @@ impl World {
         World { dispatcher: self.dispatcher.with_prediction(Box::new(prediction)), ..self }
     }
 
-    /// Runs all jobs, which arrive in order. Jobs that never fit are skipped.
+    /// Runs all jobs, which must be in order of arrival. Skips jobs that can never fit.
     pub(crate) fn run(mut self, jobs: &[Job], watch: &mut dyn StartObserver) -> World {
         let mut jobs = jobs.iter().peekable();
         loop {
@@ -188,7 +188,7 @@ impl World {
             watch.asked(self);
             let waiting: Vec<Job> = self.dispatcher.queue().iter().cloned().collect();
             let mut count = Count(&mut self.attempts);
-            // A scheduler that fails starts nothing; tests check its error.
+            // A scheduler that returns an error starts nothing; tests check the error.
             let Ok(Some(start)) = self.dispatcher.start_next(self.now, &mut count) else { return };
             let Service::Run(run) = start.job.service else { unreachable!("these jobs run") };
             self.ends.insert((self.now + run, start.job.id));
@@ -228,7 +228,7 @@ impl World {
     }
 }
 
-/// Creates a failure and a later repair of each node, in order of time.
+/// Creates a failure of each node and a later repair, in order of time.
 pub(crate) fn fail_and_repair(nodes: &[u32]) -> Vec<Upset> {
     let upset = |(index, &node): (u64, &u32)| {
         [(Time(4 + 7 * index), NodeId(node), true), (Time(60 + 9 * index), NodeId(node), false)]

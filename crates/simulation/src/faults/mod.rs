@@ -27,7 +27,7 @@ pub enum Restart {
 /// The spare components in a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spares {
-    /// The number of cubes to hold in reserve, as long as enough other cubes are whole.
+    /// The number of cubes to hold in reserve, provided that enough other cubes are whole.
     pub cubes: u32,
     /// The number of switches that can replace failed ones.
     pub switches: u32,
@@ -71,10 +71,10 @@ impl Failing {
 /// The reason why failures or spares are invalid for a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailing {
-    /// An event refers to a component that the machine does not have.
+    /// An event refers to a component that does not exist in the machine.
     #[error("the machine has no {0}")]
     Unknown(Component),
-    /// There are spare cubes on a machine without cubes, or so many that no cube would be in use.
+    /// There are spare cubes on a machine without cubes, or too many to leave any cube in use.
     #[error("{spares} spare cubes are too many for a machine with {cubes} cubes")]
     Spares {
         /// The number of cubes in the machine, or 0 if it is not made of cubes.
@@ -84,18 +84,18 @@ pub enum BadFailing {
     },
 }
 
-/// Future failures and repairs, and the current outages.
+/// Future failures and repairs, and the components that are currently down.
 pub(crate) struct Faults {
     events: Peekable<Box<dyn Iterator<Item = FailureEvent> + Send>>,
     restart: Restart,
     outages: Outages,
-    /// The empty, healthy machine with its spares out of use, or `None` if there are no spares.
+    /// The empty, healthy machine with its spares out of use, or `None` without spares.
     spared: Option<Machine>,
 }
 
 impl Faults {
     /// Creates the faults and takes the machine's spares out of use. The machine must be empty.
-    /// Events dated before the start of the run take effect at the start.
+    /// Events dated before the start of the run take effect when it starts.
     pub(crate) fn new(
         failing: Failing,
         begin: Time,
@@ -121,13 +121,13 @@ impl Faults {
         self.events.peek().map(|event| event.at)
     }
 
-    /// Returns the effects of the next event at `now`, or `None` if no events remain at that time.
+    /// Returns the effects of the next event at `now`, or `None` if no more events occur then.
     pub(crate) fn at(&mut self, now: Time) -> Result<Option<Vec<Effect>>, BadFailing> {
         let Some(event) = self.events.next_if(|event| event.at == now) else { return Ok(None) };
         self.outages.apply(event.component, event.change).map(Some)
     }
 
-    /// Returns a job with the work that remains after it has run for `elapsed`.
+    /// Returns a job reduced to the work that remains after running for `elapsed`.
     pub(crate) fn rest_of(&self, mut job: Job, elapsed: Time) -> Job {
         let saved = match self.restart {
             Restart::Scratch => Time::ZERO,

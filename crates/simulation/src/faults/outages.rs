@@ -1,16 +1,16 @@
-//! Nodes and switches that are unavailable because components have failed.
+//! Nodes and switches that are unavailable because components are down.
 //!
-//! A node is missing while it, or the cube that contains it, is down. A cube is whole if neither
-//! the cube nor any of its nodes is down. On a machine with C cubes and S spares, C - S whole cubes
-//! are in use, if available. All other whole cubes are spares, with their nodes out of use.
+//! A node is missing while it or its cube is down. A cube is whole if neither the cube nor any of
+//! its nodes is down. On a machine with C cubes and S spares, C - S whole cubes are in use, if that
+//! many are available. All other whole cubes are spares, whose nodes are out of use.
 //!
 //! When a cube in use breaks, the lowest-numbered spare replaces it, and the rest of the broken
 //! cube goes out of use as its jobs end. If there is no spare, the broken cube stays in use. When a
 //! cube becomes whole again, it goes into use if fewer than C - S whole cubes are in use;
 //! otherwise, it becomes a spare. Initially, the highest-numbered cubes are spares.
 //!
-//! The switches work as long as no more of them have failed than there are spare switches. A spare
-//! takes over immediately, but jobs that use the failed switch are still interrupted.
+//! The switches work as long as there are no more failed switches than spare ones. A spare takes
+//! over immediately, but jobs that use the failed switch are still interrupted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,7 +66,7 @@ impl Outages {
         })
     }
 
-    /// Returns the nodes that are out of use before any failure.
+    /// Returns the nodes that are out of use before anything fails.
     pub(crate) fn spare_nodes(&self) -> Vec<NodeId> {
         self.withdrawn.iter().flat_map(|&cube| self.nodes(Component::Cube(cube))).collect()
     }

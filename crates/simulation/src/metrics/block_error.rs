@@ -22,10 +22,10 @@ const ENDS: [usize; 2] = [24, 974];
 /// The minimum number of jobs needed to estimate correlation.
 const FEWEST: usize = 100;
 
-/// A time for each completed job, and the error of the mean of these times.
+/// The time of each completed job, and the error of the mean of these times.
 pub(super) struct BlockError {
     context: Context,
-    /// A function that returns the time to average for a job, given the job, its start and its end.
+    /// A function that takes a job, its start and its end, and returns the time to average.
     time: fn(&Job, Time, Time) -> Time,
     /// Each job's arrival time and id, and the time to average.
     times: Vec<((Time, JobId), f64)>,
@@ -113,8 +113,8 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 0.15, "{found} for {expected}");
     }
 
-    /// Repeats each value a hundred times in a row, so only one in a hundred values is independent.
-    /// The error should be ten times as large, less what blocks of 100 cannot capture.
+    /// Each value occurs a hundred times in a row, so only one in a hundred is independent. The
+    /// error should be ten times as large, minus the part that blocks of 100 cannot capture.
     #[test]
     fn values_that_depend_on_each_other_have_a_greater_one() {
         let mut draw = Stream::new(3, 0, "values");

@@ -27,7 +27,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 struct Dispersal {
     grid: Grid,
     shaper: Shaper,
-    /// The mean distance in the most compact box, by number of nodes, or 0 if not yet known.
+    /// The mean distance in the most compact box, by number of nodes. 0 if not computed yet.
     compact: Vec<f64>,
     counts: Counts,
     mean: Mean,
@@ -61,15 +61,15 @@ impl Dispersal {
 }
 
 /// Returns the mean distance over all ordered pairs of nodes, including pairs of a node with
-/// itself, which cancel out in the ratio.
+/// itself, whose effect cancels out in the ratio.
 fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     let total: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let of_axes = (0..3).map(|axis| distances(grid, axis, parts, total, counts));
     of_axes.sum::<u64>() as f64 / (total * total) as f64
 }
 
-/// Returns the first nodes, in row-major order, of a box at the origin: whole planes, then whole
-/// rows, then a remainder.
+/// Returns the first `nodes` nodes, in row-major order, of a box at the origin, as whole planes,
+/// then whole rows, then a partial row.
 fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     let (row, plane) = (u32::from(a), u32::from(a) * u32::from(b));
     let (planes, beyond) = ((nodes / plane) as u16, nodes % plane);
@@ -82,7 +82,7 @@ fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     parts.into_iter().filter(|part| part.volume() > 0).collect()
 }
 
-/// Sums the distances along one axis over all ordered pairs of the parts' `total` nodes.
+/// Sums the distances along an axis over all ordered pairs of the `total` nodes in the parts.
 fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mut Counts) -> u64 {
     let n = grid.side(axis);
     if n == 1 {
@@ -98,7 +98,7 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     let ends = parts.iter().map(|part| u32::from(part.base[axis]) + u32::from(part.sides[axis]));
     let begin = parts.iter().map(|part| part.base[axis]).min().unwrap_or(0);
     let extent = ends.max().unwrap_or(0) - u32::from(begin);
-    // If all nodes are within half a ring, going the other way around is never shorter.
+    // If all nodes lie within half a ring, the path the other way around is never shorter.
     let n = u32::from(n);
     if grid.wraps(axis) && 2 * (extent - 1) > n {
         counts.count(0, n, axis, parts);
@@ -122,13 +122,13 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts the nodes at each of `n` coordinates, starting at `first` and wrapping around after
-    /// the last. Takes O(parts + n) time.
+    /// Counts the nodes at each of `n` coordinates, starting at `first` and wrapping around at the
+    /// end of the axis. Takes O(parts + n) time.
     fn count(&mut self, first: u16, n: u32, axis: usize, parts: &[Cuboid]) {
         let n = n as usize;
         self.at.clear();
         self.at.resize(n, 0);
-        // Initially, each element holds the (wrapping) difference from the preceding coordinate.
+        // Each element first holds the (wrapping) difference from the preceding coordinate.
         for part in parts {
             let layer = layer(part, axis);
             let begin = usize::from(part.base[axis] - first);
@@ -148,8 +148,8 @@ impl Counts {
         }
     }
 
-    /// Sums the distances along a line. Each step between adjacent coordinates counts once for
-    /// every pair of nodes on opposite sides of it.
+    /// Sums the distances along a line. Each step between adjacent coordinates is counted once for
+    /// every pair of nodes that it separates.
     fn along(&self, total: u64) -> u64 {
         let (mut before, mut sum) = (0, 0);
         for count in &self.at {
@@ -159,8 +159,8 @@ impl Counts {
         2 * sum
     }
 
-    /// Sums the distances around a ring of n coordinates. Of the n arcs that are n / 2 coordinates
-    /// long (rounded down), 2 d contain exactly one of two nodes at distance d.
+    /// Sums the distances around a ring of n coordinates. Of the n arcs that span n / 2 coordinates
+    /// (rounded down), 2d contain exactly one of any two nodes that are a distance d apart.
     fn around(&self, total: u64) -> u64 {
         let half = self.at.len() / 2;
         let (first, rest) = self.at.split_at(half);
@@ -175,7 +175,7 @@ impl Counts {
         };
         let from_first = apart(first, rest);
         if rest.len() == half {
-            // The arcs that start at the other coordinates are the complements of these arcs.
+            // The arcs that start at the other coordinates are the complements of these.
             2 * from_first
         } else {
             let from_middle = apart(&rest[..1], &rest[half..]);

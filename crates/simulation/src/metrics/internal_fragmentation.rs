@@ -22,7 +22,7 @@ pub(super) const REQUIRED: MetricSpec = MetricSpec {
 };
 
 struct InternalFragmentation {
-    /// True to divide by granted nodes, or false to divide by requested nodes.
+    /// True to divide by the number of granted nodes instead of the number of requested nodes.
     over_granted: bool,
     granted: u64,
     requested: u64,

@@ -36,7 +36,7 @@ impl<F> MeanOf<F>
 where
     F: Fn(&Context, Time, &Fact<'_>) -> Option<f64> + Send + 'static,
 {
-    /// Creates a metric that averages the values that `of` returns.
+    /// Creates a metric that averages the values returned by `of`.
     pub(super) fn boxed(context: &Context, interest: Interest, of: F) -> Box<dyn Metric> {
         Box::new(MeanOf { context: *context, interest, of, mean: Mean::default() })
     }

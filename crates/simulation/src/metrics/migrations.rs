@@ -32,7 +32,7 @@ pub(super) const TIME: MetricSpec = MetricSpec {
     },
 };
 
-/// A function that returns a move's contribution, given its number of nodes and its cost.
+/// A function that maps a move's node count and cost to its contribution to the metric.
 type Count = fn(&Context, u32, Time) -> f64;
 
 struct Migrations {

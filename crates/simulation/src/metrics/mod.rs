@@ -59,7 +59,7 @@ use crate::Observer;
 pub struct MetricSpec {
     /// The name in results.
     pub name: &'static str,
-    /// The meaning of the metric, as a phrase.
+    /// A phrase that describes the meaning of the metric.
     pub meaning: &'static str,
     /// The unit.
     pub unit: Unit,
@@ -98,7 +98,7 @@ pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     })
 }
 
-/// The properties of a run that metrics use.
+/// The properties of a run that metrics depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// The machine's grid.
@@ -152,7 +152,7 @@ pub trait Metric: Observer {
 pub enum Unit {
     /// The workload's unit of time.
     Time,
-    /// A fraction of the whole, from 0 to 1.
+    /// A fraction of a whole, from 0 to 1.
     Fraction,
     /// A ratio between two quantities of the same kind.
     Ratio,
@@ -160,7 +160,7 @@ pub enum Unit {
     Count,
     /// Network cycles.
     Cycles,
-    /// The unit in which the energy parameters are given.
+    /// Energy, in the unit of the energy parameters.
     Energy,
     /// Nanoseconds, measured by a clock.
     Nanoseconds,
@@ -175,7 +175,7 @@ impl Unit {
         }
     }
 
-    /// Returns the word to use for the unit when the workload is not known.
+    /// Returns the word to use for the unit when the workload's time unit is not known.
     pub fn general_word(self) -> &'static str {
         match self {
             Unit::Time => "time",

@@ -11,7 +11,7 @@ use pavior_mesh::read_sides;
 use super::time_average::FreeOverTime;
 use super::{Context, Metric, MetricSpec, Unit, options};
 
-/// The maximum number of bit-set words that each count may read. Reading them takes about 1 ms.
+/// The maximum number of bit-set words to read for each count, which takes about 1 ms.
 pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -33,7 +33,7 @@ pub(super) fn of_shape(
     })
 }
 
-/// Creates the metric, which has no value unless a shape is given.
+/// Creates the metric, which has no value unless its name includes a shape.
 fn build(context: &Context) -> Box<dyn Metric> {
     let shape = read_sides(context.option).map(Shape::new);
     FreeOverTime::boxed(context.grid, 1.0, move |free| {

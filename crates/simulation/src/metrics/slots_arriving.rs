@@ -13,7 +13,7 @@ use super::slots::{BUDGET, SPEC as SLOTS};
 use super::{Context, Metric, MetricSpec};
 use crate::{Fact, Interest, Observer};
 
-/// The number of arrivals from one count to the next.
+/// The number of arrivals between successive counts.
 const EVERY: u64 = 4;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -25,7 +25,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 };
 
 struct SlotsArriving {
-    /// The shape. If it is `None`, the metric has no value.
+    /// The shape to count. If this is `None`, the metric has no value.
     shape: Option<Shape>,
     free: Occupancy,
     /// The count for the current free nodes, once it has been computed.

@@ -16,7 +16,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     ..utilization::SPEC
 };
 
-/// A time average that ends at the latest arrival.
+/// A time average that covers only the time up to the latest arrival.
 struct WhileJobsArrive {
     metric: Box<dyn Metric>,
     value: Option<f64>,

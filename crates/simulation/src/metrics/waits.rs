@@ -30,7 +30,7 @@ impl Class {
     }
 }
 
-/// The waits in a size class, and the percentile to compute.
+/// The wait times of jobs in a size class, and the percentile to compute.
 pub(super) struct Waits {
     context: Context,
     class: Class,
@@ -39,7 +39,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Creates a metric for a nearest-rank percentile of the waits in a size class.
+    /// Creates a metric for a nearest-rank percentile of the wait times in a size class.
     pub(super) fn percentile(context: &Context, class: Class, percent: u64) -> Box<dyn Metric> {
         Box::new(Waits { context: *context, class, percent, ticks: Vec::new() })
     }

@@ -54,7 +54,7 @@ impl Simulation<'_, '_, '_> {
                     self.interrupt(job)?;
                 }
             }
-            // A job that holds the node keeps it until the job ends.
+            // If a job holds the node, it keeps the node until it ends.
             Effect::Withdrawn(node) => drop(self.dispatcher.fail(node)?),
             Effect::Back(node) => self.dispatcher.repair(node)?,
             Effect::SwitchesLost => {
@@ -99,7 +99,7 @@ impl Simulation<'_, '_, '_> {
         Ok(())
     }
 
-    /// Checks that a job could start on an empty, healthy machine whose spares are out of use.
+    /// Checks that a job could start on the empty, healthy machine with its spares out of use.
     pub(super) fn could_ever_fit(&mut self, job: &Job) -> Result<(), Refusal> {
         self.dispatcher.could_ever_fit(&job.request)?;
         let faults = self.faults.as_mut();

@@ -27,7 +27,7 @@ impl Simulation<'_, '_, '_> {
         let job = &self.dispatcher.running().get(step.job).expect(RUNS).job;
         let late = Endless::Overflow { job: job.number, what: "end" };
         let end = mover.postpone(step.job, price).ok_or(late)?;
-        // Schedulers see the cost of the move as part of the estimate.
+        // To schedulers, the cost of the move is part of the job's estimate.
         self.dispatcher.estimate_anew(step.job, job.estimate.saturating_add(price));
         let machine = self.dispatcher.machine();
         let (to, free) = (machine.placement(step.job).expect("it was just moved"), machine.free());

@@ -21,11 +21,11 @@ use crate::traffic::{Forecast, Seen, Traffic};
 use crate::{Bounds, Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
 use slice::SliceWatch;
 
-/// The priority of departures, which come first among simultaneous events.
+/// The priority of departures, which precede all other simultaneous events.
 const DEPARTURES: u8 = 0;
 
-/// A scheduled departure. `start` is the number of the start or move that scheduled it. When a job
-/// restarts or moves, its earlier departure becomes void.
+/// A scheduled departure. `start` is the number of the start or move that scheduled it. A restart
+/// or a move of the job voids the departure scheduled earlier.
 struct Departure {
     job: JobId,
     start: u64,
@@ -44,7 +44,7 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that the caller executes step by step, optionally making the scheduling decisions.
+/// A run that the caller executes step by step and may make the scheduling decisions for.
 ///
 /// [`Simulation::advance`] proceeds to the next time at which the queue or the machine has
 /// changed. [`Simulation::schedule`] then starts the jobs that the scheduler chooses, and
@@ -76,7 +76,7 @@ pub struct Simulation<'a, 'o, 'i> {
     now: Time,
     ending: Ending,
     warmup: u64,
-    /// True if the messages sent at `now` have yet to be created.
+    /// True if the messages to be sent at `now` have not been created yet.
     open: bool,
     /// Jobs whose last message is delivered at the current time.
     finished: Vec<JobId>,
@@ -84,13 +84,13 @@ pub struct Simulation<'a, 'o, 'i> {
     slice: SliceWatch,
     agenda: Agenda<Departure>,
     jobs: Arrivals<'i>,
-    /// The number of dependencies on rejected jobs, which do not delay the dependent jobs.
+    /// The number of dependencies on rejected jobs, which are ignored.
     unfollowed: u64,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
     mover: Option<Mover>,
     watch: Watch,
-    /// The total number of starts and moves so far.
+    /// The total number of starts and moves so far, used to number them.
     starts: u64,
     /// The number of each running job's latest start or move, if nodes can fail or jobs can move.
     live: FxHashMap<JobId, u64>,
@@ -175,7 +175,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         self
     }
 
-    /// Runs to the end, letting the scheduler make all decisions.
+    /// Runs to the end, with the scheduler making all decisions.
     ///
     /// # Errors
     /// Returns the same errors as [`run`], and [`RunError::Stopped`] once `stop` has been set.
@@ -295,7 +295,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(Some(decision.named().clone()))
     }
 
-    /// Checks at the end of an instant that the run is making progress.
+    /// Checks at the end of a time step that the run is making progress.
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some()
             || !self.dispatcher.calendar().is_empty();
@@ -331,8 +331,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok([own, fault].into_iter().flatten().min())
     }
 
-    /// Returns the time of the next known departure or arrival or, if jobs are waiting, the time at
-    /// which the next advance reservation starts or ends.
+    /// Returns the time of the next known departure or arrival. If jobs are waiting, also considers
+    /// the next time at which an advance reservation starts or ends.
     fn next_own(&mut self) -> Option<Time> {
         let arrival = self.jobs.peek().map(|job| job.arrival);
         let waits = !self.dispatcher.queue().is_empty();

@@ -1,14 +1,14 @@
-//! Checks whether a slice could be placed, after each change to the machine.
+//! Checks after each change to the machine whether a slice could be placed.
 
 use pavior_mesh::Request;
 
 use super::Simulation;
 use crate::Fact;
 
-/// The slice to check, and the last result.
+/// The slice to check for, and the result of the last check.
 pub(super) struct SliceWatch {
     slice: Option<Request>,
-    /// The machine's state and health counters at the last check.
+    /// The values of the machine's state and health counters at the last check.
     asked: Option<(u64, u64)>,
     alone: bool,
 }

@@ -19,7 +19,7 @@ impl Simulation<'_, '_, '_> {
         let decision = self.dispatcher.choose(self.now, start)?;
         let length = match decision.job().service {
             Service::Run(length) => length,
-            // A job that turns out to send no messages holds its nodes for one cycle.
+            // A job that turns out to have nothing to send holds its nodes for one cycle.
             Service::Messages(_) | Service::Iterations(_) => Time(1),
             Service::Partly { compute, communicate } => compute.saturating_add(communicate),
         };

@@ -34,8 +34,8 @@ impl Simulation<'_, '_, '_> {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
-    /// Returns the number of dependencies on jobs that will be rejected. They do not delay the
-    /// dependent jobs.
+    /// Returns the number of dependencies on jobs that will be rejected. Such dependencies do not
+    /// delay the jobs that depend on them.
     pub fn unfollowed(&self) -> u64 {
         self.unfollowed
     }
@@ -45,12 +45,12 @@ impl Simulation<'_, '_, '_> {
         self.completed
     }
 
-    /// Returns the machine as the scheduler sees it. Every query through it counts as an attempt.
+    /// Returns the machine as the scheduler sees it. Queries through the view count as attempts.
     pub fn view(&mut self) -> MachineView<'_> {
         self.dispatcher.view(self.now, &mut self.observers)
     }
 
-    /// Returns true if there is a job at the given queue index and it could start now. Counts as an
+    /// Returns true if a job exists at the given queue index and could start now. Counts as an
     /// attempt.
     pub fn can_start(&mut self, index: usize) -> bool {
         let Some(job) = self.queue().get(index).cloned() else { return false };
@@ -60,7 +60,7 @@ impl Simulation<'_, '_, '_> {
     /// Notifies observers that the run has ended, and returns the outcome.
     pub fn finish(mut self) -> Outcome {
         if self.completed < self.warmup {
-            // The warm-up never ended, so nothing has been counted yet.
+            // The warm-up has not ended, so nothing has been counted.
             self.count_anew();
         }
         if let Some(totals) = self.traffic.as_mut().and_then(|traffic| traffic.totals(self.now)) {

@@ -3,7 +3,7 @@
 use pavior_mesh::Grid;
 use pavior_network::Footprint;
 
-/// The jobs with which a new job may share links.
+/// A job, or all jobs, that may share links with a new job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
     /// The job in the given slot.
@@ -13,7 +13,7 @@ pub(super) enum Met {
 
 /// The links that running jobs claim.
 pub(super) struct Claims {
-    /// For each link, the number of claims and the last claimant. Empty until the first claim.
+    /// The number of claims and the last claimant of each link. Empty until the first claim.
     links: Vec<(u32, u32)>,
     bound: usize,
     /// The number of running jobs that claim every link.
@@ -53,7 +53,7 @@ impl Claims {
     }
 
     /// Returns true if no other job claims any of these links. If so, also marks the job as their
-    /// last claimant, so that `met` receives it when another job claims one of them.
+    /// last claimant, so that `met` is called with it when another job claims one of them.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
         let alone =
             self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);

@@ -1,10 +1,10 @@
-//! Jobs that alternate between iterations of a communication pattern and computation.
+//! Jobs that alternate between computation and iterations of a communication pattern.
 //!
-//! A job with run time R spends a share of R communicating. If an iteration takes a time T in the
-//! requested box, alone on the machine, the job runs k = share x R / T iterations, rounded down.
-//! For the rest of R, it computes: in k equal pauses, one after each iteration, with the remainder
-//! of the division at the end. Jobs that only send messages have no pauses. On other nodes, or when
-//! links are shared, iterations take a different time but the pauses stay the same:
+//! A job with run time R communicates for a share of R. If an iteration takes time T in the
+//! requested box on an otherwise empty machine, the job runs k = share x R / T iterations, rounded
+//! down. It computes for the rest of R, in k equal pauses, one after each iteration, plus the
+//! remainder of the division at the end. Jobs that only send messages have no pauses. On other
+//! nodes, or on shared links, iterations take a different time, but the pauses stay the same:
 //!
 //! ```text
 //!   in the requested box   |--T--|pause|--T--|pause|--T--|pause|rest|   = R
@@ -23,17 +23,17 @@ use pavior_workload::{Job, Service};
 use super::histories::History;
 use super::iterations::Trials;
 
-/// The communication of a computing job between two pauses.
+/// The communication that a computing job performs between two pauses.
 pub(super) const ITERATION: Communication = Communication::Iterations(1);
 
 /// The execution of a job, as a sequence of exchanges and pauses.
 pub(super) struct Course {
     pub(super) layout: Layout,
-    /// The random number stream for patterns, which is restarted for each exchange.
+    /// The random number stream for patterns, which starts over for each exchange.
     draw: Stream,
     /// The messages sent before each pause: one iteration, or all messages.
     exchange: Communication,
-    /// The history of an exchange while the job is alone, simulated on first use.
+    /// The history of an exchange of the job while it is alone. Simulated on first use.
     exchange_alone: Option<History>,
     /// The number of exchanges left, including the current one.
     pub(super) exchanges_left: u64,
@@ -45,8 +45,8 @@ pub(super) struct Course {
 
 impl Course {
     /// Sets up the execution of a job on its nodes. If the job also computes, first simulates one
-    /// iteration of the job on its own in the requested box. Returns `None` if the job does not
-    /// communicate, or too little for one iteration. `draw` is the job's random number stream.
+    /// iteration of the job alone in its requested box. Returns `None` if the job does not
+    /// communicate, or not enough for one iteration. `draw` is the job's random number stream.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,
@@ -64,7 +64,7 @@ impl Course {
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
-        // The iteration time without other jobs determines the number of exchanges and the pauses.
+        // The iteration time of the job alone determines the number of exchanges and the pauses.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);
@@ -75,7 +75,7 @@ impl Course {
             if course.exchanges_left == 0 {
                 return Ok(None);
             }
-            // Communication time that is too short for another iteration is spent computing.
+            // Communication time that does not suffice for another iteration is spent computing.
             let computes = compute.0 + communicate.0 % iteration.length.0;
             course.pause = Time(computes / course.exchanges_left);
             course.rest = Time(computes % course.exchanges_left);
@@ -88,7 +88,7 @@ impl Course {
         JobTraffic::new(slot, self.layout.clone(), plan, self.exchange, &mut self.draw.clone())
     }
 
-    /// Returns the history of an exchange while the job is alone.
+    /// Returns the history of an exchange of the job while it is alone.
     pub(super) fn exchange_alone(
         &mut self,
         trials: &mut Trials,
@@ -105,7 +105,7 @@ impl Course {
         if self.exchanges_left == 0 { self.pause.saturating_add(self.rest) } else { self.pause }
     }
 
-    /// Returns the history of all remaining exchanges and pauses if the job stays alone.
+    /// Returns the history of all remaining exchanges and pauses, assuming the job stays alone.
     pub(super) fn remainder(&self, exchange: &History) -> History {
         let round = u128::from(exchange.length.0) + u128::from(self.pause.0);
         let length = round * u128::from(self.exchanges_left) + u128::from(self.rest.0);

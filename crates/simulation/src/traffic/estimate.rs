@@ -1,4 +1,4 @@
-//! A mean-value model for shared links, used in runs in which messages are not simulated.
+//! A mean-value model of shared links, for runs in which messages are not simulated.
 //!
 //! Each job is simulated once on its own ([`Trials`]), which gives its time T per iteration, in
 //! cycles, and its mean latency l. On each link along its path, a message waits for other jobs'
@@ -33,7 +33,7 @@ use super::holds::KnownHolds;
 use super::iterations::Trials;
 use super::{NetworkSetup, Seen};
 
-/// The highest fraction of time that other jobs are assumed to hold any link.
+/// The upper limit on the assumed fraction of time that other jobs hold any link.
 const MOST_BUSY: f64 = 0.95;
 
 /// The smallest relative change in pace that takes effect.
@@ -53,10 +53,10 @@ pub(crate) struct Estimate {
     /// The links, indexed by channel number.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// For each slot, true if the use of the job's links has changed since its pace was set.
+    /// For each slot, true if the use of the job's links has changed since its last pace update.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
-    /// Jobs by end time, with their slots. An entry is void once the job's pace has changed.
+    /// Jobs by end time, with their slots. An entry becomes void when the job's pace changes.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     /// The last time at which a job started or ended, if paces have not been updated since.
     changed: Option<Time>,
@@ -127,7 +127,7 @@ struct Crossed {
 /// A running job.
 struct Runner {
     id: JobId,
-    /// The history of one exchange while the job is alone.
+    /// The history of one exchange of the job while it is alone.
     exchange_alone: History,
     pause: Time,
     rest: Time,
@@ -141,7 +141,7 @@ struct Runner {
 }
 
 impl Runner {
-    /// Returns the job's pace while it is alone.
+    /// Returns the pace that the job has while it is alone.
     fn pace_alone(&self) -> f64 {
         (self.exchange_alone.length.0 + self.pause.0) as f64
     }
@@ -275,7 +275,7 @@ impl Estimate {
         Ok(Some(Runner { id, exchange_alone, pause, rest, links, left, since, pace, end }))
     }
 
-    /// Records how much a job uses each of its links at its current pace.
+    /// Records a job's use of each of its links at its current pace.
     fn mark(&mut self, slot: u32, job: &mut Runner) {
         for Crossed { hold, busy } in &mut job.links {
             let before = std::mem::replace(busy, Busy::of(hold, job.pace));
@@ -285,7 +285,7 @@ impl Estimate {
         }
     }
 
-    /// If any job has started or ended, updates every pace that may have changed.
+    /// Updates every pace that may have changed, if any job has started or ended.
     fn set_paces(&mut self) {
         let Some(now) = self.changed.take() else { return };
         for slot in 0..self.jobs.len() {
@@ -330,8 +330,8 @@ mod tests {
     use super::super::{Contention, Histories};
     use super::*;
 
-    /// Starts a scattered job every 500 cycles, on nodes from the list, and returns the jobs with
-    /// their end times. If `all` is true, every job is updated whenever any job starts or ends.
+    /// Starts a scattered job every 500 cycles, on nodes from the list. Returns the end time of
+    /// each job. If `all` is true, every job is updated whenever any job starts or ends.
     fn ends(grid: Grid, nodes: &[NodeId], all: bool) -> Vec<(Time, JobId)> {
         let setup = NetworkSetup {
             engine: EngineKind::Worm,

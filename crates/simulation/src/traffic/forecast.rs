@@ -1,7 +1,7 @@
-//! Predicts, for schedulers, how long a job runs on given nodes compared with its run time in the
+//! Predicts, for schedulers, how a job's run time on given nodes compares with its run time in the
 //! requested box.
 //!
-//! One iteration of the job's pattern is simulated alone, both on the given nodes and in the
+//! One iteration of the job's pattern is simulated alone, once on the given nodes and once in the
 //! requested box ([`Trials`]). The ratio of the two times is weighted by the fraction of its time
 //! that the job spends communicating. Contention with other jobs is not predicted. The prediction
 //! uses only the estimated run time, which schedulers can see.
@@ -28,11 +28,11 @@ pub(crate) struct Forecast {
     replication: u64,
     /// The network for trials, which is created on first use.
     trials: Option<Box<Trials>>,
-    /// Cached results for patterns without random draws, by request and granted nodes.
+    /// Cached results by request and granted nodes, for patterns without random draws.
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
 }
 
-/// The time for an iteration in the requested box and on the granted nodes, in cycles.
+/// The number of cycles for an iteration, in the requested box and on the granted nodes.
 #[derive(Clone, Copy, Debug)]
 struct Cycles {
     asked: u64,
@@ -46,8 +46,8 @@ impl Forecast {
         Forecast { setup, grid, seed, replication, trials: None, known: FxHashMap::default() }
     }
 
-    /// Returns the iteration times for a job, or `None` if it sends nothing or its pattern has no
-    /// iteration.
+    /// Returns the iteration times for a job, or `None` if the job sends nothing or its pattern has
+    /// no iterations.
     fn cycles(&mut self, job: &Job, placement: &Placement) -> Option<Cycles> {
         supports_iterations(&self.setup.plan.pattern).ok()?;
         let request = job.request.with_freedom(None);
@@ -76,8 +76,8 @@ impl Forecast {
         Some(cycles)
     }
 
-    /// Returns the number of cycles for an iteration, or `Ok(None)` if its messages deadlock.
-    /// Returns an error if nothing is sent.
+    /// Returns the number of cycles that an iteration takes, or `Ok(None)` if its messages
+    /// deadlock. Returns an error if nothing is sent.
     fn try_out(&mut self, layout: &Layout, draw: &Stream) -> Result<Option<u64>, NothingSent> {
         let Forecast { trials, setup, grid, .. } = self;
         let trials = Trials::kept(trials, setup, *grid);

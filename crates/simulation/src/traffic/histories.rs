@@ -38,9 +38,9 @@ impl HistoryKey {
 
 /// A cache of durations and message totals for jobs alone on the network.
 ///
-/// Clones share their contents. Because a history depends only on its key, any runs can share a
-/// cache, even if their machines, patterns and settings differ. Sharing affects only how long
-/// results take to compute, not the results themselves.
+/// Clones share their contents. A history depends only on its key, so any runs can share a cache,
+/// even if their machines, patterns and settings differ. Sharing affects only how long it takes to
+/// compute results, not the results themselves.
 #[derive(Clone, Default)]
 pub struct Histories(Arc<Mutex<FxHashMap<String, SharedCache>>>);
 
@@ -75,7 +75,7 @@ impl HistoryCache {
 
     pub(super) fn note(cache: &SharedCache, key: HistoryKey, history: History) {
         let mut kept = lock(cache);
-        // The constant estimates the size of the rest of the entry.
+        // The constant is an estimate of the size of the rest of the entry.
         let words = key.relative_layout.len() + 32;
         if kept.words + words <= Self::MOST_WORDS {
             kept.words += words;
@@ -85,7 +85,7 @@ impl HistoryCache {
     }
 }
 
-/// Locks a mutex, ignoring poisoning, because entries are complete even if a thread panicked.
+/// Locks a mutex and ignores poisoning, because entries stay complete even if a thread panics.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

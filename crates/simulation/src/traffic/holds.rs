@@ -1,7 +1,7 @@
-//! A cache of how long jobs hold links.
+//! A cache of how long jobs hold each link.
 //!
-//! On a machine without wrap-around, moving a layout elsewhere shifts link numbers by the same
-//! amount as node numbers, and leaves the times unchanged.
+//! On a machine without wraparound, moving a layout shifts all link numbers by the same amount and
+//! leaves the hold times unchanged.
 //!
 //! Invariant: a cached result equals the result of [`LinkHolds::of`].
 //!
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_would_be_found() {
-        // Only patterns without random draws are cached, and only on machines in which all
+        // Results are cached only for patterns without random draws, and only on machines where all
         // positions are equivalent.
         for (machine, pattern, kept) in [
             ("mesh:7x6x5", "near-neighbour", 2),

@@ -1,4 +1,4 @@
-//! Durations of jobs that run alone, found by simulation on an empty network.
+//! Histories of jobs that run alone, determined by simulation on an empty network.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::Grid;
@@ -33,7 +33,7 @@ impl Trials {
         })
     }
 
-    /// Returns the stored trials, which are created on first use. Creation cannot fail, because the
+    /// Returns the stored trials, creating them on first use. Creation cannot fail, because the
     /// run's own network was created with the same settings.
     pub(super) fn kept<'t>(
         kept: &'t mut Option<Box<Trials>>,
@@ -44,8 +44,8 @@ impl Trials {
         kept.get_or_insert_with(|| Box::new(make()))
     }
 
-    /// Returns the history of a job that runs alone with a layout, or `None` if the job sends
-    /// nothing. The pattern draws from a copy of `draw`.
+    /// Returns the history of a job that runs alone with the given layout, or `None` if the job
+    /// sends nothing. The pattern makes its random draws from a copy of `draw`.
     pub(super) fn history(
         &mut self,
         layout: &Layout,
@@ -69,8 +69,8 @@ impl Trials {
         Ok(Some(history))
     }
 
-    /// Returns the key under which a job's history in a layout is cached. Returns `None` if the
-    /// history depends on random draws or if the job's service is a number of messages.
+    /// Returns the key under which a job's history with this layout is cached, or `None` if the
+    /// history depends on random draws or the job's service is a number of messages.
     pub(super) fn key(
         &self,
         layout: &Layout,

@@ -28,7 +28,7 @@ impl Layouts {
     }
 
     /// Returns a job's layout in its requested box at the origin, rotated only if necessary.
-    /// Returns `None` if the job requests no box, or one that does not fit.
+    /// Returns `None` if the job requests no box or if the box does not fit.
     pub(super) fn asked(&mut self, request: &Request, draw: &Stream) -> Option<Layout> {
         let sides = orientations(request.shape?).find(|&sides| self.grid.fits(sides))?;
         Some(self.granted(&[Cuboid::new([0; 3], sides)], request, draw))

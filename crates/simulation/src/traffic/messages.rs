@@ -1,14 +1,14 @@
 //! Connects the network to the simulation loop, for jobs that wait for their messages.
 //!
 //! Neither side polls the other. The loop passes in the time of its next event, and the network
-//! advances to that time, or to the time when a job ends if that comes first. Simultaneous
-//! events are processed in the model's order: deliveries, departures, arrivals, the scheduler, and
-//! the creation of messages. Requests and grants follow when the network advances.
+//! advances to that time or to the first time at which a job ends, whichever is earlier.
+//! Simultaneous events are processed in the model's order: deliveries, departures, arrivals, the
+//! scheduler, and the creation of messages. Requests and grants follow when the network advances.
 //!
-//! A job that shares no link with another ([`Footprint`](pavior_network::Footprint)) is not
-//! affected by other jobs. All such jobs of a given kind have the same duration and message totals,
-//! so only the first one is simulated, and the others are *recalled*. Before a job that may meet a
-//! recalled job starts, the recalled job catches up. This is exact, not an approximation.
+//! A job that shares no links with others ([`Footprint`](pavior_network::Footprint)) is not
+//! affected by them. All such jobs of one kind have the same duration and message totals, so only
+//! the first one is simulated and the others are *recalled*. Before a job starts that may share
+//! links with a recalled job, the recalled job catches up. This is exact, not an approximation.
 //!
 //! ```text
 //!            no job near,            a job comes near
@@ -19,8 +19,8 @@
 //!          +-> a job near   ------------------------------------^
 //! ```
 //!
-//! A job that computes between exchanges ([`Course`]) may be alone again whenever an exchange
-//! begins. In that case, all of its remaining exchanges and pauses are recalled together.
+//! A job that computes between exchanges ([`Course`]) may be alone again when an exchange begins.
+//! If so, all of its remaining exchanges and pauses are recalled at once.
 
 mod catch_up;
 mod start;
@@ -42,7 +42,7 @@ use super::iterations::Trials;
 use super::layouts::Layouts;
 use super::{NetworkSetup, Seen};
 
-/// The messages sent by all running jobs, on a single network.
+/// The messages of all running jobs, which share a single network.
 pub(crate) struct Messages {
     setup: NetworkSetup,
     grid: Grid,
@@ -55,20 +55,20 @@ pub(crate) struct Messages {
     layouts: Layouts,
     events: NetworkEvents,
     seen: Seen,
-    /// The routes of the last job to start, if observers want them.
+    /// The routes of the most recently started job, if observers want them.
     routes: Option<IterationRoutes>,
     /// Jobs by slot. Message tags also identify a job by its slot.
     jobs: Vec<Option<Sender>>,
     free_slots: Vec<u32>,
     /// Jobs that may have messages to send now.
     ready: Vec<(JobId, u32)>,
-    /// The times at which computing jobs next communicate or end, with the jobs' slots.
+    /// The next time at which each computing job communicates or ends, with the job's slot.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_message: u64,
     totals: MessageTotals,
     /// A deadlock that occurred in a trial and has not been reported yet.
     failed: Option<Deadlock>,
-    /// State for lone jobs, or `None` if every job is simulated.
+    /// State for jobs that are alone, or `None` if every job is simulated.
     alone: Option<Alone>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Messages {
 struct Sender {
     id: JobId,
     traffic: JobTraffic,
-    /// The links that the job claims, or `None` if it claims all of them.
+    /// The links that the job claims, or `None` if it claims every link.
     links: Option<Vec<u32>>,
     how: How,
     /// The job's remaining exchanges and pauses, if it computes between exchanges.
@@ -85,7 +85,7 @@ struct Sender {
 
 /// A job's processing mode.
 enum How {
-    /// The job is in the network, where it may share links, or it is computing.
+    /// The job is either computing or in the network, where it may share links.
     Shared,
     /// The job is in the network and has been alone so far.
     Watched { since: Time, totals: MessageTotals, key: HistoryKey },
@@ -97,14 +97,14 @@ enum How {
 struct Alone {
     claims: Claims,
     cache: SharedCache,
-    /// Recalled jobs by end time, with their slots. An entry is void once the job has caught up.
+    /// Recalled jobs by end time, with their slots. An entry becomes void if its job catches up.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl Messages {
     /// The maximum size of the box around a job, as a multiple of its node count (plus a constant).
-    /// A job with a larger box is assumed to share links with every other job. This is nearly
-    /// correct, and such a job would have many links to track.
+    /// A job with a larger box is assumed to share links with every other job. The assumption is
+    /// nearly correct, and it avoids tracking the many links of such a job.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without any jobs.
@@ -116,8 +116,8 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine is the reference, so it simulates every job. A network that can deadlock
-        // does too, because a deadlock error could not name jobs that are not simulated.
+        // The flit engine is the reference, so it simulates every job. So does a network that can
+        // deadlock, because a deadlock error could not name jobs that are not simulated.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
         let simulate_all = seen.deliveries || may_deadlock || setup.engine != EngineKind::Worm;
@@ -204,7 +204,7 @@ impl Messages {
         }
     }
 
-    /// Ends the recalled jobs that are due to end now.
+    /// Ends the recalled jobs whose end time has come.
     fn recall_ends(&mut self, now: Time, finished: &mut Vec<JobId>) {
         loop {
             let Some(Alone { ends, .. }) = &mut self.alone else { return };
@@ -224,7 +224,7 @@ impl Messages {
         }
     }
 
-    /// Removes a job that has ended. If the job was watched, stores its history.
+    /// Removes a job that has ended, and stores its history if the job was watched.
     fn end(&mut self, slot: u32, now: Time) -> JobId {
         let sender = self.jobs[slot as usize].take().expect("it was running");
         self.free_slots.push(slot);
@@ -242,7 +242,7 @@ impl Messages {
         if self.seen.deliveries { &self.events.deliveries } else { &[] }
     }
 
-    /// Returns totals for the messages delivered since [`count_anew`](Messages::count_anew).
+    /// Returns the totals of messages delivered since [`count_anew`](Messages::count_anew).
     pub(crate) fn totals(&mut self, now: Time) -> &MessageTotals {
         self.settle(now);
         &self.totals
@@ -254,7 +254,7 @@ impl Messages {
         self.totals = MessageTotals::default();
     }
 
-    /// Returns the routes of the job that started last, if observers want them.
+    /// Returns the routes of the most recently started job, if observers want them.
     pub(crate) fn routes(&self) -> Option<&IterationRoutes> {
         self.routes.as_ref()
     }
@@ -265,7 +265,7 @@ impl Messages {
         self.ready.dedup();
         let Messages { ready, jobs, network, next_message, .. } = self;
         for (id, slot) in ready.drain(..) {
-            // A job that was ready may have ended since, and its slot may have been reused.
+            // A job that was ready may have ended since then, and its slot may have been reused.
             let sender = jobs[slot as usize].as_mut().filter(|sender| sender.id == id);
             if let Some(Sender { traffic, .. }) = sender {
                 let send = |message| network.create(message);

@@ -23,7 +23,7 @@ pub use histories::Histories;
 use messages::Messages;
 pub use network_setup::{Contention, NetworkSetup};
 
-/// Flags for the message data that observers want.
+/// Flags for the data about messages that observers want.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     /// True if observers want deliveries.
@@ -57,9 +57,9 @@ impl Traffic {
         })
     }
 
-    /// Advances to `until`, to an earlier time at which jobs end or, if an observer wants
-    /// deliveries, to the next delivery. Adds to `finished` the jobs whose last message was
-    /// delivered, in id order. Returns the new time, or `None` if nothing is left to do.
+    /// Advances to `until`, or to an earlier time at which jobs end or, if an observer wants
+    /// deliveries, at which a message is delivered. Adds to `finished` the jobs whose last message
+    /// was delivered, in id order. Returns the new time, or `None` if nothing is left to do.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -102,7 +102,7 @@ impl Traffic {
         }
     }
 
-    /// Returns totals for the messages delivered since [`count_anew`](Traffic::count_anew), or
+    /// Returns the totals of messages delivered since [`count_anew`](Traffic::count_anew), or
     /// `None` if messages are not simulated.
     pub(crate) fn totals(&mut self, now: Time) -> Option<&MessageTotals> {
         match self {

@@ -17,7 +17,7 @@ pub struct NetworkSetup {
     pub plan: TrafficPlan,
     /// The order in which a job's ranks are numbered.
     pub ranks: RankOrder,
-    /// Cached histories of lone jobs. Clones of these settings share the cache.
+    /// Cached histories of jobs that were alone. Clones of these settings share the cache.
     pub histories: Histories,
     /// The method for modeling contention on shared links.
     pub contention: Contention,
@@ -29,9 +29,9 @@ pub enum Contention {
     /// Messages are simulated, and results are exact.
     #[default]
     Simulated,
-    /// Running jobs' messages are not simulated. Instead, each job's pace is computed from its time
-    /// for an iteration alone and from other jobs' use of its links. The model is described in
-    /// `traffic/estimate.rs`. Message metrics do not apply.
+    /// Running jobs' messages are not simulated. Instead, each job's pace is computed from the time
+    /// it takes for an iteration alone and from other jobs' use of its links. `traffic/estimate.rs`
+    /// describes the model. Message metrics do not apply.
     Estimated,
 }
 

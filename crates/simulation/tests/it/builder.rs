@@ -5,7 +5,7 @@ use pavior_simulation::{Ending, Fact, Interest, Measured, Observer, SimulationBu
 
 use crate::{job, setup};
 
-/// A custom metric: the number of started jobs.
+/// A custom metric that counts started jobs.
 #[derive(Default)]
 struct Starts(u32);
 

@@ -1,4 +1,4 @@
-//! Tests of jobs that communicate for part of their run time.
+//! Tests of jobs that spend part of their run time communicating.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::Request;
@@ -68,7 +68,7 @@ fn a_torn_job_takes_longer_by_what_its_iterations_take_longer() {
     jobs.push(partly(8, 1, [2, 1, 1], 1000, 0.4));
     for network in [network("near-neighbour", None), estimated("near-neighbour")] {
         let (start, end) = times(&with("mesh:8", "naive", network), &jobs)[8];
-        // There are 400 / 16 = 25 iterations.
+        // The job has 400 / 16 = 25 iterations.
         assert_eq!((start, end), (1, 1 + 1000 + 25 * (40 - 16)));
     }
 }
@@ -79,7 +79,7 @@ fn jobs_that_share_a_link_take_longer_than_alone() {
         let mut jobs: Vec<Job> = (0..4)
             .map(|id| sender(id, 0, [1, 1, 1], Service::Run(Time(1 + 2 * (id % 2)))))
             .collect();
-        // The nodes of a row belong alternately to the first and the second job.
+        // The nodes of each row belong alternately to the first and second jobs.
         jobs.push(partly(4, 1, [2, 1, 1], 100_000, share));
         jobs.push(partly(5, 3, [2, 1, 1], 100_000, share));
         jobs
@@ -141,7 +141,7 @@ fn the_routes_of_each_job_are_recorded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(pavior_trials::size(50, 150, 150)))]
 
-    /// Checks that recalling lone jobs produces the same run, cycle by cycle, as simulating every
+    /// Recalling jobs that are alone must produce the same run, cycle by cycle, as simulating every
     /// message.
     #[test]
     fn jobs_that_are_alone_for_a_while_see_what_they_would_have_seen(
@@ -172,8 +172,8 @@ proptest! {
     }
 }
 
-/// Compares the model with the simulated network for scattered jobs that share links. The measure
-/// is the total time by which jobs exceed their run times.
+/// Compares the model with the simulated network for scattered jobs that share links, in terms of
+/// the total time by which jobs exceed their run times.
 #[test]
 fn the_estimate_is_near_what_the_network_says() {
     let mut draw = Stream::new(11, 0, "jobs");
@@ -185,8 +185,8 @@ fn the_estimate_is_near_what_the_network_says() {
             partly(id, id * 700, shape, run, 0.4)
         })
         .collect();
-    // The errors measured here are +5.6, -1.1, +4.8 and -39%. With all-to-all traffic, queues are
-    // longer than in the model, which assumes independent arrivals.
+    // The errors measured here are +5.6, -1.1, +4.8 and -39%. All-to-all traffic causes longer
+    // queues than the model predicts, because the model assumes independent arrivals.
     for (pattern, strategy, most) in [
         ("near-neighbour", "mbs", 0.10),
         ("near-neighbour", "random", 0.05),
@@ -220,7 +220,7 @@ fn a_job_is_torn_if_the_network_lets_it_pay() {
                 estimate: Time(run),
                 ..partly(id, arrival, [nodes, 1, 1], run, share)
             };
-            // This is so long after the first job that the arrival rate is almost zero.
+            // So long after the first job, the arrival rate is almost zero.
             let then = 1 << 40;
             let jobs = [
                 known(0, 0, 1, 1, 0.0),

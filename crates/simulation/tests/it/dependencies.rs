@@ -54,7 +54,7 @@ const WHOLE: [u16; 3] = [4, 4, 1];
 fn a_job_is_submitted_when_its_predecessor_has_ended_and_its_user_has_thought() {
     let jobs = vec![job(0, 5, WHOLE, 100), job(1, 5, WHOLE, 100), job(2, 6, [1, 1, 1], 1)];
     let (records, outcome) = go(PLAIN, jobs, vec![link(0, 1, 60)], None);
-    // The wait is counted from the simulated submission, and job 2 is submitted before job 1.
+    // Waits are counted from the simulated submissions, and job 2 is submitted before job 1.
     let expected = [(0, 5, Some((5, 105))), (2, 6, Some((105, 106))), (1, 165, Some((165, 265)))];
     assert_eq!(times(&records), expected);
     let ids: Vec<(u64, u64)> = records.iter().map(|it| (it.job.id.0, it.job.index)).collect();
@@ -105,13 +105,13 @@ fn a_job_that_failures_restart_ends_at_its_last_end() {
     assert_eq!(times(&records)[2], (1, 19, Some((19, 20))));
     let events = vec![event(4, Change::Fail), event(6, Change::Repair)];
     let failing = Failing::new(events.into_iter(), Restart::Scratch);
-    // The first start counts. Job 2 also waits for job 1, which starts later.
+    // Only a job's first start counts. Job 2 also waits for job 1, which starts later.
     let (records, _) = go(PLAIN, jobs, links, Some(failing));
     assert_eq!(times(&records)[2], (2, 19, Some((20, 21))));
 }
 
-/// Draws jobs of up to 16 nodes in order of submission, and links between them. A job may follow
-/// one that is submitted later.
+/// Generates jobs of up to 16 nodes in order of submission, and dependencies between them. A job
+/// may depend on one that is submitted later.
 fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
     let mut now = 0;
     let jobs: Vec<Job> = (0..count)
@@ -140,7 +140,7 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
     (jobs, links)
 }
 
-/// Computes each job's (submit, start, end) tick by tick, under FCFS with any free nodes.
+/// Computes each job's (submit, start, end) tick by tick. Jobs start in order on any free nodes.
 fn by_hand(jobs: &[Job], links: &[Link]) -> Vec<(u64, u64, u64)> {
     let mut known: Vec<[Option<u64>; 3]> = vec![[None; 3]; jobs.len()];
     let length = |job: &Job| match job.service {

@@ -100,9 +100,9 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 
 #[test]
 fn many_that_wait_in_vain_are_told_sooner() {
-    // A node is always missing, and a job with one of two shapes arrives with each change. The
-    // scheduler tries both shapes, so each tick n adds 10 + n / 100. The sum reaches 1,000,000
-    // at about n = 13,200.
+    // One node is always missing, and with each change a job with one of two shapes arrives. The
+    // scheduler tries both shapes, so each tick n adds 10 + n / 100. The sum reaches 1,000,000 at
+    // about n = 13,200.
     let jobs = (0..).map(|id| job(id, id, [4, if id % 2 == 0 { 4 } else { 3 }, 1], 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..).map(|step: u64| {
@@ -118,8 +118,8 @@ fn many_that_wait_in_vain_are_told_sooner() {
 
 #[test]
 fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
-    // The first job needs all nodes. One node is missing while another changes 150,000 times, and
-    // jobs arrive all the time. After that, all nodes are available.
+    // The first job needs all nodes. One node is missing while another fails or is repaired 150,000
+    // times and jobs keep arriving. After that, all nodes are available.
     let jobs = (0..200_000).map(|id| job(id, id, if id == 0 { [4, 4, 1] } else { [1; 3] }, 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..150_000).map(|step: u64| {
@@ -146,8 +146,8 @@ fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
     assert!(matches!(error, Err(Endless::NoneCompletes { times: 100_000, .. })), "{error:?}");
 }
 
-/// Runs until `wanted` jobs have completed. Jobs need four nodes and arrive a hundred units of time
-/// apart. On average, each of the 16 nodes fails after ten units and is repaired after one.
+/// Runs until `wanted` jobs complete. Each job needs four nodes, and jobs arrive 100 time units
+/// apart. On average, each of the 16 nodes fails after 10 time units and is repaired after one.
 fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> {
     let machine = "mesh:4x4".parse().unwrap();
     let classes = FailureClasses::nodes(10.0, 1.0);
@@ -167,8 +167,8 @@ fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> 
 
 #[test]
 fn completions_out_of_reach_end_a_run() {
-    // A job with four nodes loses one every 2.5 units on average. With a length of 15 units, one
-    // start in 400 completes.
+    // A job on four nodes loses one of them every 2.5 units on average. With a length of 15 units,
+    // about one start in 400 completes.
     let long = 15_000_000;
     let error = seldom(1_000_000, long, Restart::Scratch);
     let Err(Endless::FewComplete { times, completed }) = error else { panic!("{error:?}") };
@@ -228,7 +228,7 @@ fn a_job_that_never_starts_on_a_machine_with_room_is_an_error_that_names_it() {
     let RunError::Endless(endless) = &error else { panic!("{error}") };
     assert_eq!(*endless, Endless::NeverStarted { jobs: [1, 0, 0, 0], count: 1 });
     assert!(error.to_string().starts_with("job 1 never started"), "{error}");
-    // Jobs behind a job that cannot be placed do not count as forgotten.
+    // Jobs queued behind one that cannot be placed do not count as forgotten.
     let events: Events = Box::new([event(0, 5, Change::Fail)].into_iter());
     let outcome = go(USUAL(), "fcfs", Ending::Drained, jobs(), Some(events)).unwrap();
     assert_eq!(outcome.waiting, 3);

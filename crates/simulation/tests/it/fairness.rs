@@ -22,7 +22,7 @@ fn job(id: u64, arrival: u64, nodes: u16, run: u64, estimate: u64) -> Job {
     }
 }
 
-/// Returns the values of metrics after all jobs have run on [`MACHINE`], with a warm-up.
+/// Returns metric values after all jobs have run on [`MACHINE`], with a warm-up.
 fn values(scheduler: &str, warmup: u64, jobs: Vec<Job>, names: &[&str]) -> Vec<Option<f64>> {
     let context = Context { time: TimeUnit::CYCLE, ..Context::of(MACHINE.parse().unwrap()) };
     let spec = |name: &&str| ALL.iter().find(|spec| spec.name == *name).unwrap();
@@ -38,8 +38,8 @@ fn values(scheduler: &str, warmup: u64, jobs: Vec<Job>, names: &[&str]) -> Vec<O
 
 #[test]
 fn waits_are_told_by_size_class() {
-    // On 64 nodes, jobs of 1 node are small, 2 to 8 are medium, and 9 or more are large. All of
-    // them wait for the first job.
+    // On 64 nodes, jobs with 1 node are small, jobs with 2 to 8 are medium, and jobs with 9 or more
+    // are large. All jobs wait for the first one.
     let jobs = vec![
         job(0, 0, 64, 10, 10),
         job(1, 1, 1, 1, 1), // waits 9

@@ -10,8 +10,8 @@ use crate::{job, setup};
 /// The start and end of a job.
 type Times = Option<(u64, Option<u64>)>;
 
-/// Runs jobs. Returns the outcome, the times of each job, and a function that returns the value of
-/// a metric by name.
+/// Runs jobs. Returns the outcome, each job's times, and a function that looks up a metric's value
+/// by name.
 fn go(
     setup: &Setup,
     jobs: Vec<Job>,
@@ -53,7 +53,7 @@ fn departures_come_before_arrivals_and_arrivals_before_the_scheduler() {
 
 #[test]
 fn arrivals_of_one_instant_queue_in_order_before_anyone_starts() {
-    // Both jobs arrive at 0, the shorter one second. SSD must see both before it decides.
+    // Both jobs arrive at 0, and the second is shorter. SSD must see both before it decides.
     let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 0, [4, 4, 1], 3)];
     let (_, times, _) = go(&setup("mesh:4x4", "tff", "ssd", Ending::Drained), jobs);
     assert_eq!(times, [Some((3, Some(13))), Some((0, Some(3)))]);
@@ -79,7 +79,7 @@ fn a_job_that_never_fits_is_rejected_and_blocks_no_other() {
 
 #[test]
 fn a_run_ends_at_its_completion() {
-    // Two jobs depart at 10. The run ends with the first of them, before the second departs.
+    // Two jobs depart at 10. The run ends with the first departure, so the second never happens.
     let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [2, 4, 1], 10), job(2, 4, [4, 4, 1], 1)];
     let (outcome, times, value) =
         go(&setup("mesh:4x4", "tff", "fcfs", Ending::Completions(1)), jobs);
@@ -97,7 +97,7 @@ fn a_warm_up_drops_completions_and_starts_time_averages_anew() {
     assert_eq!(times, [Some((0, Some(10))), Some((10, Some(20))), Some((10, Some(40)))]);
     assert_eq!(value("completed"), Some(2.0));
     assert_eq!(value("turnaround"), Some(30.0));
-    // From 10 on, 16 nodes are used for 10 ticks, then 8 nodes for 20.
+    // From 10 on, 16 nodes are busy for 10 ticks, and then 8 nodes for 20 ticks.
     assert_eq!(value("utilization"), Some((16.0 * 10.0 + 8.0 * 20.0) / (16.0 * 30.0)));
     assert_eq!(value("busy_submeshes"), Some((2.0 * 10.0 + 20.0) / 30.0));
     assert_eq!(value("makespan"), Some(40.0));
@@ -105,7 +105,7 @@ fn a_warm_up_drops_completions_and_starts_time_averages_anew() {
 
 #[test]
 fn fragmentation_is_counted_at_refusals_with_enough_free_nodes() {
-    // Job 1 holds the middle columns. 8 nodes are free, in two separate columns.
+    // Job 1 holds the middle columns. The 8 free nodes are in the two outer columns.
     let jobs = vec![job(0, 0, [1, 4, 1], 9), job(1, 0, [2, 4, 1], 20), job(2, 10, [2, 4, 1], 1)];
     let (_, times, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
     assert_eq!(times[2], Some((20, Some(21))));
@@ -118,15 +118,15 @@ fn fragmentation_is_counted_at_refusals_with_enough_free_nodes() {
 fn the_largest_free_submesh_is_averaged_over_time() {
     let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
     let (_, _, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
-    // Until 10, two columns minus one node are free, and the largest free box in them is 2x3. Then
-    // all nodes except (2, 0) are free, and it is 4x3.
+    // Until 10, all of two columns except one node is free, and the largest free box is 2x3. After
+    // that, all nodes except (2, 0) are free, and the largest free box is 4x3.
     assert_eq!(value("largest_free"), Some((6.0 * 10.0 + 12.0 * 10.0) / (16.0 * 20.0)));
 }
 
 #[test]
 fn slots_are_averaged_over_time() {
-    // Until 10, two columns minus one node are free, and hold three 2x1 boxes. Then all nodes
-    // except one are free.
+    // Until 10, all of two columns except one node is free, which leaves room for three 2x1 boxes.
+    // After that, all nodes except one are free.
     let run = |metric: &str| {
         let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
         let setup = setup("mesh:4x4", "ff", "fcfs", Ending::Drained);
@@ -138,8 +138,8 @@ fn slots_are_averaged_over_time() {
     assert_eq!(run("slots:4x4x4"), Some(0.0), "no such box");
 }
 
-/// Runs jobs of 8 and 1 nodes from 0 to 10 and from 0 to 20. A job of 16 nodes arrives at 5 and
-/// waits for both. Two small jobs arrive after it, at 12.
+/// An 8-node job runs from 0 to 10, and a one-node job from 0 to 20. A 16-node job arrives at 5 and
+/// waits for both. Two small jobs arrive later, at 12.
 #[test]
 fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     use pavior_workload::TimeUnit;
@@ -161,8 +161,8 @@ fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     assert_eq!(run("waiting_of:1-1"), Some((0.0 + 13.0 + 13.0) / 3.0));
     assert_eq!(run("waiting_of:2-7"), None);
     assert_eq!(run("utilization_arriving"), Some((9.0 * 10.0 + 2.0) / 12.0 / 16.0));
-    // Boxes are counted when the first and the fifth job arrive. Initially, all nodes are free, and
-    // 4 boxes fit. Later, one node is taken, and 3 boxes fit.
+    // Boxes are counted when the first and fifth jobs arrive. At first, all nodes are free and 4
+    // boxes fit. Later, one node is taken and 3 boxes fit.
     assert_eq!(run("slots_arriving:2x2"), Some(3.5));
     assert_eq!(run("node_time_lost"), Some(0.0));
 }

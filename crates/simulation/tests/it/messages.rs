@@ -1,4 +1,4 @@
-//! Tests of jobs that wait for their messages.
+//! Tests of jobs that wait for their messages to be delivered.
 
 use pavior_kernel::Time;
 use pavior_network::{
@@ -46,10 +46,10 @@ impl Observer for Messages {
     }
 }
 
-/// A message's creation and delivery times, and its hops.
+/// A message's creation time, delivery time and number of hops.
 type Sent = (u64, u64, u32);
 
-/// Returns the start and departure of each job, and its messages.
+/// Returns the start and departure times of each job, and the delivered messages.
 fn go(setup: &Setup, jobs: &[Job]) -> (Vec<(u64, u64)>, Vec<Sent>) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
     let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut messages];
@@ -68,7 +68,7 @@ pub(crate) fn with(machine: &str, strategy: &str, network: NetworkSetup) -> Setu
 
 #[test]
 fn a_job_departs_with_its_last_delivery() {
-    // Two processors send one message over one hop: (3 + 1)(1 + 1) + 8 = 16 cycles.
+    // One processor sends the other a message over one hop: (3 + 1)(1 + 1) + 8 = 16 cycles.
     let setup = with("mesh:4", "tff", network("one-to-all", None));
     let jobs = [sender(0, 5, [2, 1, 1], Service::Iterations(1))];
     let (times, messages) = go(&setup, &jobs);
@@ -96,7 +96,7 @@ fn the_next_message_is_created_in_the_cycle_of_the_delivery_before() {
     for pair in messages.windows(2) {
         assert_eq!(pair[1].0, pair[0].1);
     }
-    // There is no contention, so every latency is that of an empty network.
+    // There is no contention, so every message has the latency of an empty network.
     assert!(messages.iter().all(|&(created, delivered, hops)| {
         delivered - created == u64::from(4 * (hops + 1) + 8)
     }));
@@ -145,8 +145,8 @@ fn a_deadlock_ends_the_run_with_an_error() {
     assert!(error.contains("deadlock") && error.contains("waits for link"), "{error}");
 }
 
-/// Returns the fate of every job, and the network totals. If `each` is true, an observer receives
-/// each delivery.
+/// Returns every job's fate, and the network totals. If `each` is true, an observer receives each
+/// delivery.
 pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, MessageTotals) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
     let mut carried = Carried(MessageTotals::default());
@@ -174,8 +174,8 @@ impl Observer for Carried {
     }
 }
 
-/// Checks that results are the same whether jobs are simulated, or recalled from an earlier job of
-/// the same kind in this run or a previous one.
+/// Checks that results are the same whether jobs are simulated or are recalled from an earlier job
+/// of the same kind, in the same run or a previous one.
 pub(crate) fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
     let each = outcome(setup, jobs, true);
     prop_assert_eq!(&outcome(setup, jobs, false), &each, "nothing known");
@@ -232,8 +232,8 @@ proptest! {
         ways_agree(&with(machine, strategy, network), &jobs)?;
     }
 
-    /// Runs many jobs of few kinds on larger machines. Some jobs are always alone, some never, and
-    /// some for a while.
+    /// Runs many jobs of few kinds on larger machines. Some jobs are alone all the time, some
+    /// never, and some only for a while.
     #[test]
     fn who_is_recalled_sees_what_it_would_have_seen(
         (machine, strategy) in prop::sample::select(vec![
@@ -256,7 +256,7 @@ proptest! {
             sender(id as u64, arrival, sides, Service::Iterations(1))
         }).collect();
         let setup = with(machine, strategy, network(pattern, sending));
-        // Averages start and end while jobs are running.
+        // Averaging starts and ends while jobs are running.
         ways_agree(&Setup { warmup, ending: Ending::Completions(last), ..setup }, &jobs)?;
     }
 }

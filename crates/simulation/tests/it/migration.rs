@@ -26,7 +26,7 @@ fn records(setup: &Setup, jobs: &[Job]) -> Vec<JobRecord> {
     recorder.into_records()
 }
 
-/// Returns each job's start and end, and the number of its moves.
+/// Returns each job's start and end, and how many times it moved.
 fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64, usize)> {
     let of = |record: &JobRecord| {
         let stays: Vec<Stay<'_>> = record.stays().collect();
@@ -71,8 +71,8 @@ fn jobs_move_only_if_it_pays_and_they_may() {
     assert_eq!(times(&mbs, &blocked())[2], (1, 6, 0));
 }
 
-/// Checks that jobs also move under first fit, which does not rotate boxes. The oldest job requests
-/// 3x2 on 6x2, where a rotated box would not fit.
+/// Jobs must also be moved for first fit, which does not rotate boxes. The oldest job requests 3x2
+/// on a 6x2 mesh, where a rotated box would not fit.
 #[test]
 fn a_strategy_that_does_not_turn_is_made_room_too() {
     let ff = Setup { strategy: "ff".parse().unwrap(), ..moving("easy", 0, |_| true) };
@@ -94,7 +94,7 @@ fn metrics_count_moves() {
     assert_eq!(values, [1.0, 4.0, 12e-6]);
 }
 
-/// Draws jobs on 6x5, in order of arrival.
+/// Generates jobs for a 6x5 mesh, in order of arrival.
 fn workload() -> impl Strategy<Value = Vec<Job>> {
     let draft = (0u64..5, 1u16..=4, 1u16..=4, 1u64..40, 0u64..20);
     prop::collection::vec(draft, 1..40).prop_map(|drafts| {
@@ -107,7 +107,7 @@ fn workload() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// Checks every stay against a separate occupancy. No node may be held twice.
+/// Checks every stay against a separate occupancy, so that no node is ever held twice.
 fn no_two_overlap(records: &[JobRecord], grid: Grid) {
     let mut changes = Vec::new();
     for stay in records.iter().flat_map(JobRecord::stays) {
@@ -157,7 +157,7 @@ proptest! {
         }
     }
 
-    /// Checks that nothing changes if no job may be moved, or if moves cost too much.
+    /// Nothing must change if no job may be moved or if moves cost too much.
     #[test]
     fn without_moves_nothing_changes(jobs in workload()) {
         let grid = Grid::mesh(&[6, 5]).unwrap();

@@ -40,9 +40,9 @@ fn starts(scheduler: &str, jobs: Vec<Job>, reserved: Vec<AdvanceReservation>) ->
     records.iter().filter_map(start).collect()
 }
 
-/// Checks that a run continues if the only event left is the end of a reservation. The first job
-/// needs the whole machine, which is available from 30 on. The second job fits on the left half
-/// from 20 on, and would hold it until 70.
+/// A run must continue if the only remaining event is the end of a reservation. The first job needs
+/// the whole machine, which is available from 30 on. The second job fits on the left half from 20
+/// on, and would hold that half until 70.
 #[test]
 fn a_run_goes_on_when_a_reservation_ends() {
     let jobs = || vec![job(0, 0, [4, 2, 1], 5), job(1, 1, [2, 1, 1], 50)];
@@ -62,7 +62,7 @@ fn a_reservation_that_is_over_before_the_run_begins_changes_nothing() {
     }
 }
 
-/// Checks that a run with messages also continues if the only event left is a reservation's end.
+/// A run with messages must also continue if the only remaining event is a reservation's end.
 #[test]
 fn a_run_with_messages_goes_on_when_a_reservation_ends() {
     let jobs = vec![Job { service: Service::Messages(3), ..job(0, 0, [4, 1, 1], 40) }];

@@ -1,5 +1,5 @@
-//! Tests of slices of a pod whose chips, cubes and switches fail, compared with closed forms, exact
-//! enumeration and manual calculation.
+//! Tests of slices of a pod with failing chips, cubes and switches, compared with closed-form
+//! results, exact enumeration and manual calculation.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -25,8 +25,8 @@ fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, names: &[&str]) -> 
     metrics.iter().map(|metric| metric.value().unwrap()).collect()
 }
 
-/// Returns the mean fraction of the time in which a slice could be placed, and the half-width of
-/// its 99.9% interval, from ten runs of 800 units. On average, cubes fail after 9 units.
+/// Returns the mean fraction of time in which a slice could be placed, and the half-width of its
+/// 99.9% confidence interval, from ten runs of 800 time units each.
 fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64, f64) {
     let unit = TimeUnit::TIME_UNIT;
     let mut setup = setup("torus:8x8x8", strategy, "fcfs", Ending::Drained);
@@ -43,7 +43,7 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
         .collect();
     let mean = shares.iter().sum::<f64>() / 10.0;
     let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / 9.0;
-    // This is Student's t with 9 degrees of freedom.
+    // 4.78 is the quantile of Student's t distribution with 9 degrees of freedom.
     (mean, 4.78 * (variance / 10.0).sqrt())
 }
 
@@ -60,8 +60,8 @@ fn binomial(count: i32, least: i32, each: f64) -> f64 {
     (least..=count).map(term).sum()
 }
 
-/// Returns true if a box with these sides, in any orientation, is in a set of the 2x2x2 cubes,
-/// given as one bit per cube.
+/// Returns true if a box with these sides, in any orientation, fits in a set of cubes from a 2x2x2
+/// torus. The set has one bit per cube.
 fn has_box(set: u32, sides: Sides) -> bool {
     let cube = |[x, y, z]: [u16; 3]| u32::from(x % 2 + 2 * (y % 2) + 4 * (z % 2));
     let all = (0..8u16).map(|i| [i % 2, i / 2 % 2, i / 4]);
@@ -75,7 +75,7 @@ fn has_box(set: u32, sides: Sides) -> bool {
     })
 }
 
-/// Returns the boxes of a given number of cubes that fit in 2x2x2 cubes.
+/// Returns the shapes of the boxes of `cubes` cubes that fit in 2x2x2 cubes.
 fn shapes(cubes: u32) -> Vec<Sides> {
     let all = [[1, 1, 1], [1, 1, 2], [1, 2, 2], [2, 2, 2]];
     all.into_iter().filter(|&sides| volume(sides) == u64::from(cubes)).collect()
@@ -90,7 +90,7 @@ fn the_share_of_time_is_the_binomial_one_with_switches() {
         assert!((mean - exact).abs() <= width, "{cubes} cubes: {mean} ± {width}, not {exact}");
         assert!(width < 0.05, "{width}");
     }
-    // Spares replace cubes that the slice needs, but reduce the number of usable cubes.
+    // Spares replace failed cubes that the slice needs, but reduce the number of usable cubes.
     let spares = Spares { cubes: 2, switches: 0 };
     let (mean, width) = share("tpu", CUBES, Request::nodes(64 * 6), spares);
     assert!((mean - binomial(8, 6, 0.9)).abs() <= width, "{mean} ± {width}");
@@ -99,7 +99,7 @@ fn the_share_of_time_is_the_binomial_one_with_switches() {
 
 #[test]
 fn classes_of_failures_act_together() {
-    // A cube is whole if it and its 64 chips work. Slices of several cubes need all 48 switches.
+    // A cube is whole if it and its 64 chips work. Multi-cube slices need all 48 switches.
     let classes = "cube:mttf=19:mttr=1,chip:mttf=999:mttr=1,switch:mttf=799:mttr=1";
     let each = 0.95 * 0.999_f64.powi(64);
     let switches = (1.0 - 1.0 / 800.0_f64).powi(48);
@@ -158,7 +158,7 @@ fn both_wirings_answer_as_enumeration_does_in_every_state() {
 /// The start and end of each job's last run.
 type Times = Vec<Option<(u64, Option<u64>)>>;
 
-/// Returns the jobs' times, and the number of interrupted jobs.
+/// Returns the start and end times of the jobs, and the number of interrupted jobs.
 fn go(jobs: &[Job], spares: Spares, events: &[(u64, Component, Change)]) -> (Times, f64) {
     let setup = setup("torus:8x8x8", "tpu", "fcfs", Ending::Drained);
     let event = |&(at, component, change): &(u64, Component, Change)| FailureEvent {
@@ -188,7 +188,7 @@ fn a_switch_hits_slices_of_several_cubes_and_no_others() {
         [(4, Component::Switch(7), Change::Fail), (6, Component::Switch(7), Change::Repair)];
     let alone = vec![Some((6, Some(16))), Some((0, Some(10))), Some((0, Some(10)))];
     assert_eq!(go(&jobs, NONE, &events), (alone, 1.0));
-    // A spare switch takes over immediately, and the interrupted slice restarts.
+    // A spare switch takes over immediately, and the interrupted slice restarts at once.
     let with_spare = vec![Some((4, Some(14))), Some((0, Some(10))), Some((0, Some(10)))];
     assert_eq!(go(&jobs, Spares { switches: 1, ..NONE }, &events), (with_spare, 1.0));
 }
@@ -214,8 +214,8 @@ fn a_spare_cube_takes_the_place_of_a_failed_one() {
         (4, Component::Cube(NodeId(2)), Change::Fail),
         (5, Component::Cube(NodeId(2)), Change::Repair),
     ];
-    // All eight cubes are never granted together. Job 2 gets neither the spare nor the repaired
-    // cube.
+    // One cube is always a spare, so all eight are never granted together. Job 2 gets neither the
+    // spare nor the repaired cube.
     let times = vec![Some((4, Some(14))), None, Some((14, Some(18)))];
     let spares = Spares { cubes: 1, switches: 0 };
     assert_eq!(go(&jobs, spares, &events), (times, 1.0));
@@ -227,8 +227,7 @@ fn a_spare_cube_takes_the_place_of_a_failed_one() {
 
 #[test]
 fn a_job_on_a_cube_that_goes_out_of_use_ends_before_it_does() {
-    // Two jobs are in one cube. A chip that one of them uses fails, and the spare replaces the
-    // cube.
+    // Two jobs share a cube. A chip used by one of them fails, and the spare cube takes over.
     let jobs = [job(0, 0, [2, 4, 4], 10), job(1, 0, [2, 4, 4], 10), job(2, 11, [4, 4, 28], 1)];
     let events = [(4, Component::Node(NodeId(0)), Change::Fail)];
     let (times, hit) = go(&jobs, Spares { cubes: 1, switches: 0 }, &events);

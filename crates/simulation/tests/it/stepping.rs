@@ -1,4 +1,4 @@
-//! Tests of runs executed step by step and of stopped runs.
+//! Tests of runs that are executed step by step, and of runs that are stopped.
 
 use pavior_allocation::Placement;
 use pavior_mesh::{Cuboid, JobId, NodeId};
@@ -11,7 +11,7 @@ fn mesh() -> Setup {
     setup("mesh:4x4", "ff", "fcfs", Ending::Drained)
 }
 
-/// Creates jobs of several shapes that arrive faster than they depart.
+/// Generates jobs of several shapes that arrive faster than the machine can run them.
 fn inputs<'i>() -> Inputs<'i> {
     let one = |number: u64| {
         let shape = [1 + (number % 4) as u16, 1 + (number % 3) as u16, 1];
@@ -74,7 +74,7 @@ fn a_caller_may_ask_the_scheduler_and_place_the_job_itself() {
     let mut placed = 0;
     while simulation.advance(&Stop::default()).unwrap() {
         while let Some(Start { index, .. }) = simulation.decide().unwrap() {
-            // The strategy places a job at the first free base. This caller uses the last.
+            // The strategy places a job at the first free base; this caller uses the last one.
             let job = simulation.queue().get(index).unwrap();
             let shape = job.request.shape.unwrap();
             let grid = *simulation.machine().grid();

@@ -1,4 +1,4 @@
-//! Alternative readings of details that a paper leaves open, compared in their own experiment.
+//! Alternative readings of details that a paper leaves open, compared in a separate experiment.
 //!
 //! A [`Reading`] changes some values in the default reading of the paper. A [`Goal`] is a point in
 //! the paper, with the ratios that the paper reports there. Every reading is run at every goal.
@@ -39,12 +39,12 @@ pub struct Readings {
     pub goal: Vec<Goal>,
     /// The readings. The first reading changes nothing.
     pub reading: Vec<Reading>,
-    /// The open details. Every combination of their alternatives is also a reading.
+    /// The details left open. Each combination of their alternatives is also a reading.
     #[serde(default)]
     choice: Vec<Choice>,
 }
 
-/// Settings in the default reading for one strategy.
+/// Settings for one strategy in the default reading.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
@@ -62,7 +62,7 @@ struct Choice {
     option: Vec<Reading>,
 }
 
-/// The maximum number of combinations. Any larger number is assumed to be a mistake.
+/// The maximum number of combinations. A larger number is assumed to be a mistake.
 const MOST_READINGS: usize = 1000;
 
 /// The ratios that a paper reports at a point.
@@ -78,7 +78,7 @@ pub struct Goal {
     metric: String,
     /// The strategy in the numerator.
     strategy: String,
-    /// The strategies in the denominator, with the paper's ratios.
+    /// The strategies used as denominators, each with the ratio that the paper reports.
     others: Vec<(String, f64)>,
 }
 
@@ -86,7 +86,7 @@ pub struct Goal {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// The name, which becomes part of its rows' names.
+    /// The reading's name, which becomes part of its rows' names.
     pub name: String,
     /// A description of the change, as a clause.
     pub meaning: String,
@@ -111,7 +111,7 @@ pub struct Closeness {
 }
 
 impl Readings {
-    /// Adds every combination of the choices to the readings.
+    /// Adds a reading for every combination of the choices.
     pub(super) fn combined(mut self) -> Result<Readings, PaperError> {
         let count: usize = self.choice.iter().map(|choice| choice.option.len()).product();
         if self.choice.is_empty() {
@@ -155,7 +155,7 @@ impl Readings {
         text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
     }
 
-    /// Returns the sweeps that run a reading at a goal. Strategies with equal settings share one.
+    /// Returns a reading's sweeps for a goal. Strategies with equal settings share a sweep.
     fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
         let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
         let others = goal.others.iter().map(|(other, _)| other);
@@ -182,8 +182,8 @@ impl Readings {
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
     }
 
-    /// Returns every parameter for a strategy at a goal. The reading's values take precedence over
-    /// the goal's values, which take precedence over the strategy's own values.
+    /// Returns all of a strategy's parameters at a goal. The reading's values take precedence over
+    /// the goal's, which take precedence over the strategy's own.
     fn settings(&self, reading: &Reading, goal: &Goal, strategy: &str) -> BTreeMap<String, Value> {
         let own = self.own.get(strategy);
         let one = |(key, usual): (&String, &Value)| {
@@ -315,7 +315,7 @@ impl Reading {
         self.instead.get(value).map_or(value, String::as_str).to_string()
     }
 
-    /// Describes the changes in the notation of experiment files.
+    /// Describes the reading's changes, using the notation of experiment files.
     fn changes(&self) -> String {
         let set = self.set.iter().map(|(key, value)| match value {
             value if empty(value) => format!("no {key}"),

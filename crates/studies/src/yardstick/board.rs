@@ -22,7 +22,7 @@ const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
 /// The number of top-ranked strategies to run under every scheduler, both overall and among the
 /// strategies that assign boxes.
 const BEST: usize = 5;
-/// The maximum share of unfinished jobs in a run that is compared.
+/// The maximum share of unfinished jobs for a run to be compared.
 const MAX_UNFINISHED_SHARE: f64 = 0.02;
 
 /// A proven bound, in seconds.
@@ -53,7 +53,7 @@ pub struct Certificate {
     pub makespan: Proven<Last>,
 }
 
-/// A run in the table. All values cover only the jobs that are counted. Times are in seconds.
+/// A run in the table. All values cover only the counted jobs. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The scenario.
@@ -66,15 +66,15 @@ pub struct Row {
     pub jobs: usize,
     /// The mean turnaround.
     pub turnaround: f64,
-    /// The lower bound on the mean turnaround in any schedule.
+    /// The lower bound on the mean turnaround of any schedule.
     pub bound: f64,
-    /// The amount by which the mean turnaround, weighted by node count, exceeds its bound.
+    /// The amount by which the node-weighted mean turnaround exceeds its bound.
     pub node_gap: f64,
-    /// The amount by which the makespan (the last job's end, from time 0) exceeds its bound.
+    /// The amount by which the makespan (measured from time 0) exceeds its bound.
     pub makespan_gap: f64,
     /// The paired difference in mean turnaround between this run and the scenario's best run.
     pub behind: Option<Change>,
-    /// The turnaround of each job that is counted, in order of submission.
+    /// The turnaround of each counted job, in order of submission.
     pub each: Vec<f64>,
 }
 
@@ -84,11 +84,11 @@ pub struct Board {
     pub rows: Vec<Row>,
     /// The bounds for each scenario, in instance order.
     pub certificates: Vec<Certificate>,
-    /// The runs that are not compared because they left too many jobs unfinished.
+    /// The runs excluded from comparison because they left too many jobs unfinished.
     pub incomplete: Vec<IncompleteRun>,
 }
 
-/// A run that left too many jobs unfinished to be compared.
+/// A run excluded from comparison because it left too many jobs unfinished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncompleteRun {
     /// The scenario.
@@ -216,24 +216,24 @@ pub(super) fn play(instance: &Instance, point: &Point) -> Result<Play, Yardstick
     Ok(Play { strategy: name("strategy"), scheduler: name("scheduler"), ends })
 }
 
-/// Returns the jobs that end in every run that is compared.
+/// Returns the jobs that end in all of the compared runs.
 fn counted(instance: &Instance, plays: &[Play]) -> Vec<usize> {
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
     let ends = |&at: &usize| compared.iter().all(|play| play.ends[at].is_some());
     (0..instance.tasks.len()).filter(ends).collect()
 }
 
-/// Returns the jobs that are included in a certificate.
+/// Returns the jobs covered by a certificate.
 pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<usize> {
     (0..instance.tasks.len()).filter(|at| !certificate.left_out.contains(at)).collect()
 }
 
-/// Adds up the weighted completion times of the jobs that are counted.
+/// Returns the sum of the counted jobs' weighted completion times.
 fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// Returns true if a strategy assigns each job a single box that contains the requested box, in
+/// Returns true if a strategy always assigns a job a single box that contains the requested box in
 /// some orientation.
 pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     let (selected, grid) = (catalogue.strategies.select(name), Grid::mesh(&[8, 8]));
@@ -251,14 +251,14 @@ pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     strategy.entry.does.contiguous && shapes.iter().all(keeps)
 }
 
-/// Returns true if each job in a run gets the box that it requested, in some orientation.
+/// Returns true if each job in a run gets a box that contains its requested one.
 pub fn in_boxes(catalogue: &Catalogue, run: &Row) -> bool {
     // The `easy-freedom` scheduler may also place a job outside its box.
     run.scheduler != "easy-freedom" && keeps_boxes(catalogue, &run.strategy)
 }
 
 /// Ranks the strategies by the ratio of their turnaround to the scenario's best turnaround,
-/// averaged over all scenarios. Skips any strategy that is not compared in every scenario.
+/// averaged over all scenarios. Skips strategies that are not compared in every scenario.
 fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (instance, plays) in instances.iter().zip(plays) {
@@ -346,7 +346,7 @@ fn rows(
     order.par_iter().map(row).collect()
 }
 
-/// Returns the turnarounds of the jobs that are counted, in order of submission.
+/// Returns the counted jobs' turnarounds, in order of submission.
 pub(super) fn turnarounds(
     instance: &Instance,
     ends: &[Option<f64>],

@@ -1,5 +1,5 @@
-//! The paired circular block bootstrap, which computes an interval for the difference in turnaround
-//! between two runs.
+//! The paired circular block bootstrap, which computes a confidence interval for the difference in
+//! turnaround between two runs.
 //!
 //! The waits of successive jobs are correlated, and so are the differences between their waits in
 //! two runs. The block bootstrap (Kunsch 1989) preserves this dependence by drawing whole blocks of
@@ -25,14 +25,14 @@ use pavior::experiments::advice::Change;
 const LEVEL: f64 = 0.95;
 /// The number of resamples per interval. The 1,900th of 1,999 distances is the 95% quantile.
 const RESAMPLES: usize = 1999;
-/// The minimum number of jobs. With fewer, their dependence cannot be estimated.
+/// The minimum number of jobs. With fewer jobs, their dependence cannot be estimated.
 const FEWEST: usize = 300;
 /// The seed for all intervals. With a common seed, equal differences always have equal intervals.
 const SEED: u64 = 1;
 
-/// Returns how much the mean of `other` exceeds that of `present`. Both contain values for the same
-/// jobs, in order of submission. The result is `None` if there are no jobs, and it has no interval
-/// if there are fewer than 300. Takes O(resamples x jobs / block) time, about 1 ms for 400 jobs.
+/// Returns the amount by which the mean of `other` exceeds that of `present`, given values for the
+/// same jobs in order of submission. Returns `None` if there are no jobs, and no interval if there
+/// are fewer than 300. Takes O(resamples x jobs / block) time, about 1 ms for 400 jobs.
 pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     let pairs = other.iter().zip(present);
     let mut differences: Vec<f64> = pairs.map(|(other, present)| other - present).collect();
@@ -49,7 +49,7 @@ pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
 fn half_width(values: &[f64]) -> f64 {
     let jobs = values.len();
     let block = block(values);
-    // The cumulative sums cover the circle twice, so any block can be summed.
+    // The cumulative sums cover the circle twice, so every block is a contiguous range.
     let mut sums = vec![0.0];
     let mut sum = 0.0;
     sums.extend(values.iter().chain(values).map(|value| {
@@ -106,7 +106,7 @@ fn block(values: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns an autoregressive sequence of mean 0: `kept` times the previous value, plus noise.
+    /// Returns a zero-mean autoregressive sequence: `kept` times the previous value, plus noise.
     fn sequence(seed: u64, kept: f64, count: usize) -> Vec<f64> {
         let mut draw = Stream::new(seed, 0, "sequence");
         let mut last = 0.0;
@@ -163,9 +163,9 @@ mod tests {
         let nothing = vec![0.0; 400];
         let first = change(&present, &nothing).unwrap();
         assert_eq!(Some(first), change(&present, &nothing));
-        // This value is fixed, because the draws are the same on every machine.
+        // The expected value is exact because the draws are the same on every machine.
         assert_eq!(format!("{:.6}", first.half_width.unwrap()), "0.629509");
-        // If the values are doubled, the width also doubles. The sign does not matter.
+        // Doubling the values doubles the width. The sign does not matter.
         let twice: Vec<f64> = present.iter().map(|value| -2.0 * value).collect();
         let twice = change(&twice, &nothing).unwrap();
         assert!((twice.half_width.unwrap() - 2.0 * first.half_width.unwrap()).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! Statements about the board, defined as data and checked against the board's runs.
+//! Statements about the board, defined as data and checked against the runs on the board.
 //!
 //! As with papers, `statements.toml` contains statements with rows, and each row has a rule. Here,
 //! however, a row refers to a number on the board, not to points in an experiment. The runs are not
@@ -41,7 +41,7 @@ pub struct BoardEvidence<'b> {
     pub board: &'b Board,
     /// The breakdown of each scenario's gap into parts.
     pub parts: &'b [Parts],
-    /// True if the board contains all strategies, in which case the best one is known.
+    /// True if the board covers all strategies, so that the best one is known.
     pub whole: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct BoardEvidence<'b> {
 struct StatementRow {
     /// The part of the name that follows the statement's id.
     id: Option<String>,
-    /// The scenarios: `all`, `drawn`, `logs`, or the name of one.
+    /// The scenarios: `all`, `drawn`, `logs`, or a single scenario's name.
     of: String,
     /// The rule. `at-least` and `at-most` require a bound; `above` and `below` compare with 0.
     rule: Rule,
@@ -69,7 +69,7 @@ type Claims = Vec<(StatementRow, Claim)>;
 enum Number {
     /// The difference in mean turnaround, in hours.
     Longer(Difference),
-    /// The number of scenarios with significantly longer turnaround (the interval is above 0).
+    /// The number of scenarios in which turnaround is significantly longer (interval above 0).
     ShownLonger(Difference),
     /// The geometric mean, over the scenarios, of the ratio of turnaround to bound.
     Ratio(Name),
@@ -97,12 +97,12 @@ enum Cost {
     Arrivals,
 }
 
-/// The kind of name to count in the best runs of all scenarios.
+/// The kind of name to count among the scenarios' best runs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Best {
     Strategy,
-    /// The strategy, among runs in which each job gets its box.
+    /// The strategy, considering only runs in which each job gets its box.
     StrategyInBoxes,
     Scheduler,
 }
@@ -170,7 +170,7 @@ impl Findings {
         Ok(all)
     }
 
-    /// Judges every statement for which the numbers in all rows can be computed.
+    /// Judges every statement whose rows all have numbers that can be computed.
     ///
     /// # Errors
     /// Returns an error if a row refers to a scenario that does not exist.
@@ -198,7 +198,7 @@ impl Findings {
 }
 
 impl StatementRow {
-    /// Returns the claim. It has no tolerance, because the number is exact.
+    /// Returns the claim. Because the number is exact, the claim has no tolerance.
     fn claim(&self) -> Result<Claim, String> {
         match (self.rule, self.bound, &self.number) {
             (Rule::AtLeast, Some(bound), _) => Ok(Claim::AtLeast(bound, Some(0.0))),

@@ -16,9 +16,9 @@ pub use set::{Instance, ScenarioInfo, Yardstick, YardstickError};
 /// The amount of computation to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// The number of scenarios to run, starting with the first one.
+    /// The number of scenarios to run, counting from the first.
     pub scenarios: usize,
-    /// The number of jobs per scenario, starting with the first one.
+    /// The number of jobs per scenario, counting from the first.
     pub jobs: usize,
     /// The number of buckets in a price curve.
     pub buckets: usize,
@@ -30,6 +30,6 @@ impl Effort {
     /// The effort for a complete run.
     pub const FULL: Effort =
         Effort { scenarios: usize::MAX, jobs: usize::MAX, buckets: 200, steps: 300 };
-    /// The effort for a small run that takes only seconds.
+    /// The effort for a small run that takes only a few seconds.
     pub const QUICK: Effort = Effort { scenarios: 3, jobs: 60, buckets: 50, steps: 60 };
 }

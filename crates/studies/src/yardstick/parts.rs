@@ -1,5 +1,5 @@
-//! The parts of a gap: the costs of boxes, wrong estimates, job order and unknown arrivals, and the
-//! remainder that they do not explain.
+//! The components of a gap: the costs of boxes, inaccurate estimates, job order and unknown
+//! arrivals, and the remainder that they do not explain.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::Change;
@@ -28,15 +28,15 @@ pub struct Parts {
     pub jobs: usize,
     /// The gap: turnaround minus bound.
     pub gap: f64,
-    /// The time saved if jobs may use any nodes instead of a box.
+    /// The time saved if jobs may use any nodes instead of only a box.
     pub contiguity: Change,
     /// The additional time saved if estimates are exact.
     pub estimates: Change,
-    /// The additional time saved by looking ahead before each start, or `None` if nodes fail.
+    /// The additional time saved by looking ahead before each start. `None` if nodes fail.
     pub order: Option<Change>,
-    /// The additional time saved if the scheduler knows about jobs that have not arrived yet.
+    /// The additional time saved if the scheduler knows about future arrivals.
     pub arrivals: Option<Change>,
-    /// The unexplained remainder, which is the gap between the last run and the bound.
+    /// The unexplained remainder: the gap between the last run and the bound.
     pub rest: f64,
 }
 

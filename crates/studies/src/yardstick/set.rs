@@ -16,11 +16,11 @@ use super::Effort;
 use super::bounds::Task;
 use crate::folder;
 
-/// The reason for rejecting jobs that depend on others.
+/// The error message for jobs that depend on others.
 const NO_DEPENDENCIES: &str = "bounds and certificates are valid only for jobs with fixed submit \
                                times, not for jobs that are submitted after others have ended";
 
-/// The reason why a scenario cannot be run.
+/// The reason that a scenario cannot be run.
 #[derive(Debug, Error)]
 #[error("yardstick, {scenario}: {reason}")]
 pub struct YardstickError {
@@ -96,8 +96,8 @@ impl Yardstick {
         })
     }
 
-    /// Generates each scenario's jobs. Scenarios that use job logs read them from `logs`; if `logs`
-    /// is `None`, such scenarios are skipped.
+    /// Generates each scenario's jobs. Scenarios based on job logs read them from `logs`, or are
+    /// skipped if `logs` is `None`.
     ///
     /// # Errors
     /// Returns an error if a log cannot be read, or if the jobs differ from this version's jobs.
@@ -114,7 +114,7 @@ impl Yardstick {
 }
 
 impl Entry {
-    /// Returns the machine and all jobs, with times in whole seconds.
+    /// Returns the machine and all its jobs, with times in whole seconds.
     fn records(&self, files: &dyn InputFiles) -> Result<(Grid, Vec<Record>), YardstickError> {
         let mut drawn = settings(&self.settings);
         drawn.push(Setting::new("strategy", "ff"));
@@ -185,7 +185,7 @@ impl Instance {
         let (mut workload, nodes) = (Vec::new(), u64::from(machine.nodes()));
         batsim::write(&mut workload, records, nodes, batsim::Version::V4)
             .map_err(|error| error.to_string())?;
-        // This is the format in which users replay the jobs.
+        // Users replay the jobs in this format.
         let trace = Format::Batsim.read(&*workload, &ReadOptions::default());
         let trace = Arc::new(trace.map_err(|error| error.to_string())?);
         let task = |record: &Record| Task {
@@ -274,7 +274,7 @@ fn whole(time: Time) -> i64 {
     (time.0 / TimeUnit::SECOND.ticks) as i64
 }
 
-/// Returns a CRC-64 checksum of everything that bounds and placements depend on.
+/// Returns a CRC-64 checksum of all data that affects bounds and placements.
 fn sum(records: &[Record]) -> String {
     let mut sum = Checksum::default();
     for Record { submit, run, nodes, shape, .. } in records {

@@ -17,7 +17,7 @@ pub(crate) enum Goal {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
-    /// Any nodes, so only the number of free nodes matters.
+    /// Any set of nodes, so that only the number of free nodes matters.
     Nodes,
     /// Boxes, in any orientation.
     Boxes,
@@ -72,7 +72,7 @@ impl Exact<'_> {
         self.start(now, open, &mut running.to_vec(), spent, 0);
     }
 
-    /// Tries starting every set of jobs from index `from` on, then advances to the next event.
+    /// Tries starting every subset of jobs from index `from` on, then moves to the next event.
     fn start(
         &mut self,
         now: i64,
@@ -135,7 +135,7 @@ impl Exact<'_> {
         }
     }
 
-    /// Returns a lower bound on the final cost: every open job starts now or when it is released.
+    /// Returns a lower bound on the final cost, assuming open jobs start as early as released.
     fn least(&self, now: i64, open: u32, spent: i64) -> i64 {
         let open = self.tasks.iter().enumerate().filter(|(at, _)| open & 1 << at != 0);
         open.fold(spent, |spent, (_, task)| {

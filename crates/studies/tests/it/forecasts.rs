@@ -9,7 +9,7 @@ use pavior::workload::traces::{Format, Trace};
 use pavior::workload::{FailureEvent, ReservedNodes};
 use pavior_studies::forecasts::{self, JudgedLog};
 
-/// A source that returns the same log under every name.
+/// A file source that returns the same log for every name.
 struct Log(String);
 
 impl InputFiles for Log {

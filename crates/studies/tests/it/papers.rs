@@ -17,7 +17,7 @@ fn paper(name: &str) -> &'static Paper {
     Paper::built_in().iter().find(|paper| paper.name == name).unwrap()
 }
 
-/// Judges a paper's statements on its quick experiment, with `from` replaced by `to` in the file.
+/// Judges a paper's statements on its quick experiment, replacing `from` with `to` in the file.
 fn quickly(name: &str, from: &str, to: &str) -> Vec<Statement> {
     let text = paper(name).experiment(true).unwrap();
     assert!(text.contains(from), "{text}");
@@ -76,7 +76,7 @@ fn nas_statements_have_one_row_per_comparison() {
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
     };
-    // N1 has six figures with two other strategies each. N2 to N4 have claims per load.
+    // N1 has six figures with two other strategies each. N2 to N4 make claims for each load.
     assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
     // N5 has a row for every combination of three loads, two distributions and two patterns. N6 has
     // three claims for each of these.
@@ -96,7 +96,7 @@ fn nas_statements_have_one_row_per_comparison() {
         let row = row(&all, id);
         assert!(row.ours.is_some() && row.note.contains(" runs"), "{row:?}");
     }
-    // With only eight jobs, the result is not precise.
+    // Eight jobs are too few for a precise result.
     assert!(all.iter().any(|one| one.note.contains("precision target missed")));
 }
 
@@ -160,11 +160,11 @@ fn user_folders_are_read_like_built_in_papers() {
 fn errors_in_rows_have_a_position() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/papers/tbl/");
     for (from, to, reason) in [
-        // The misspelling is in a row, or in the keys shared by all rows of a statement.
+        // The misspelling is in a row, or in the keys shared by all of a statement's rows.
         ("\"load\", \"b.strategy\"]", "\"load\", \"b.stratgy\"]", "did you mean `b.strategy`?"),
         ("id = [\"load\"]", "id = [\"laod\"]", "unknown parameter `laod`; did you mean `load`?"),
         ("{ word = \"fast\" }", "{ words = \"fast\" }", "data did not match"),
-        // The row's `id` refers to a parameter that is no longer among the row's values.
+        // The row's `id` refers to a parameter that the row no longer sets.
         ("at = { load = 3.8 }", "at = { laod = 3.8 }", "unknown parameter `load`; did you mean"),
         ("paper = 0.53", "papers = 0.53", "unknown field `papers`"),
         ("paper = 0.53", "paper = \"half\"", "statement T2: row T2@4.2: `paper` must be a number"),

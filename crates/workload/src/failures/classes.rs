@@ -1,4 +1,4 @@
-//! Failure classes: kinds of components that can fail, with their mean times to failure and repair.
+//! Failure classes: kinds of components that fail, with their mean times to failure and repair.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,7 +8,7 @@ use pavior_kernel::{BadName, OptionSpec, Options, Values, unknown_name};
 
 use super::ComponentKind;
 
-/// The valid range for a mean. It ensures that times in ticks fit easily in 64 bits.
+/// The valid range for a mean, chosen so that times in ticks fit easily in 64 bits.
 pub(super) const MEANS: RangeInclusive<f64> = 1e-3..=1e12;
 
 const fn mean(key: &'static str, meaning: &'static str) -> OptionSpec {

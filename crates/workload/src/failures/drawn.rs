@@ -34,17 +34,17 @@ pub enum BadFailures {
 
 /// An endless stream of failures and repairs of a machine's components, in time order.
 ///
-/// Each healthy component in a class fails after an exponentially distributed time and is repaired
-/// after another such time. Components are independent of each other.
+/// Each healthy component in a class fails after an exponentially distributed time, and its repair
+/// time is also exponential. Components are independent of each other.
 ///
 /// Events are drawn on demand. Failures of the N components in a class form a single Poisson
 /// process with rate N/MTTF, and a failure drawn for a component that is already down is dropped.
 /// This does not change the distribution, because exponential times are memoryless.
 ///
-/// Each event takes O(N / H) draws and O(log F) steps for H healthy and F failed components, and
-/// only the failed ones are kept in memory. If fewer than one component in 64 is healthy, the
-/// healthy ones are listed and the next failure is drawn from that list. Each event then takes a
-/// constant number of draws, however long repairs last; only creating the list takes O(N) time.
+/// With H healthy and F failed components, each event takes O(N / H) draws and O(log F) steps, and
+/// only failed ones are kept in memory. If fewer than one component in 64 is healthy, the healthy
+/// ones are listed and the next failure is drawn from that list. Each event then takes a constant
+/// number of draws, however long repairs take; only creating the list takes O(N) time.
 ///
 /// Nodes use the random number streams "failures" and "repairs". Every other class has its own pair
 /// of streams, so adding a class does not change the events in the other classes.
@@ -105,22 +105,22 @@ struct Drawn {
     count: u64,
     unit: TimeUnit,
     /// The mean time between failures while all components are healthy, and the mean time to
-    /// repair, both in units.
+    /// repair, both in time units.
     between: f64,
     repair: f64,
     fail_draws: Stream,
     repair_draws: Stream,
     failed: BTreeSet<u32>,
-    /// Pending repairs, as component numbers and times in units.
+    /// Pending repairs, as component numbers and repair times in time units.
     pending: Agenda<(u32, f64)>,
     /// The healthy components, if they are few enough to be listed.
     few: Option<Vec<u32>>,
-    /// The time of the next failure, in units. The component that fails is not drawn until then. If
-    /// the healthy components are listed, it is drawn from that list.
+    /// The time of the next failure, in time units. The failing component is not drawn until then.
+    /// If the healthy components are listed, it is drawn from that list.
     next: f64,
 }
 
-/// The threshold for listing healthy components: the ratio of all components to healthy ones.
+/// The ratio of all components to healthy ones above which the healthy ones are listed.
 const LISTED: u64 = 64;
 
 impl Drawn {
@@ -217,7 +217,7 @@ impl Iterator for Drawn {
                 Some(few) => few.swap_remove(self.fail_draws.below(few.len() as u64) as usize),
             };
             if self.failed.insert(number) {
-                // A repair takes at least one tick, so that every failure precedes its repair.
+                // A repair takes at least one tick, so every failure precedes its repair.
                 let back = now + self.repair_draws.exponential(self.repair);
                 let tick = at.saturating_add(Time(1));
                 self.pending.schedule(self.unit.time(back).max(tick), 0, (number, back));

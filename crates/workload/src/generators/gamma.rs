@@ -6,8 +6,8 @@ use pavior_kernel::Stream;
 ///
 /// If alpha is at least 1, the value is computed from a normal draw by rejection sampling, with
 /// about 1.05 tries on average (Marsaglia & Tsang 2000). For smaller alpha, a value with shape
-/// alpha + 1 is multiplied by a power of a uniform draw. The number of draws varies, so the caller
-/// should provide a separate stream.
+/// alpha + 1 is multiplied by a power of a uniform draw. Because the number of draws varies, the
+/// caller should provide a separate stream.
 pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     if alpha < 1.0 {
         let power = libm::pow(1.0 - draw.unit(), 1.0 / alpha);
@@ -25,7 +25,7 @@ pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     }
 }
 
-/// Draws a standard normal value (the first of a pair in Box & Muller 1958). Uses two random draws.
+/// Draws a standard normal value (the first of a Box & Muller 1958 pair). Consumes two draws.
 fn normal(draw: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - draw.unit()));
     radius * libm::cos(std::f64::consts::TAU * draw.unit())
@@ -82,7 +82,7 @@ mod tests {
                 (spread / (alpha * beta * beta) - 1.0).abs() < 0.05,
                 "{alpha} {beta}: {spread}"
             );
-            // The sample must also agree with the distribution function.
+            // The sample must also agree with the cumulative distribution function.
             for quantile in [0.5, 1.0, 1.5] {
                 let x = quantile * alpha * beta;
                 let below = all.iter().filter(|&&value| value <= x).count() as f64;

@@ -120,7 +120,7 @@ pub enum Class {
     Interactive,
 }
 
-/// The model's parameters, under the names used by its authors.
+/// The model's parameters, with the names used by its authors.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -151,11 +151,11 @@ pub struct Lublin {
     pub short: (f64, f64),
     /// The shape and scale for longer run times.
     pub long: (f64, f64),
-    /// The numbers `pa` and `pb`. The probability that a run time is short is pa·size + pb.
+    /// The parameters `pa` and `pb`. A run time is short with probability pa·size + pb.
     pub short_share: (f64, f64),
-    /// The numbers `aarr·arar` and `barr`: the shape and scale for the logarithm of a gap.
+    /// The values `aarr·arar` and `barr`: the shape and scale for the logarithm of a gap.
     pub gap: (f64, f64),
-    /// The numbers `anum` and `bnum`: the shape and scale for the daily cycle, in half hours.
+    /// The parameters `anum` and `bnum`: the shape and scale of the daily cycle, in half hours.
     pub day: (f64, f64),
     /// The hour of the day at which the log starts.
     pub start: usize,
@@ -163,11 +163,11 @@ pub struct Lublin {
 
 impl Lublin {
     /// Returns the published parameters, adapted to a machine with at least 2 nodes. On a
-    /// single-node machine, jobs are drawn as for 2 nodes, but each gets one node.
+    /// single-node machine, jobs are drawn as if for 2 nodes, but each gets one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
         let log = libm::log2(f64::from(nodes.max(2)));
-        // On small machines, the second stage would start below the first, so it gets half the
-        // range.
+        // On small machines, the second stage would start below the start of the first, so it gets
+        // half the range.
         let umed = |uhi: f64, ulow: f64, below: f64| (uhi - below).max(f64::midpoint(ulow, uhi));
         match class {
             Class::All => Lublin {
@@ -242,7 +242,7 @@ const BUCKETS: usize = 48;
 /// The half hour in which the model's day starts: 05:30.
 const DAY_START: usize = 11;
 const SECONDS_IN_BUCKET: f64 = 1800.0;
-/// The maximum natural logarithms of a run time and a gap, both in seconds.
+/// The maximum natural logarithms of a run time and a gap, with both times in seconds.
 const LONGEST_RUN: f64 = 12.0;
 const LONGEST_GAP: f64 = 13.0;
 
@@ -258,7 +258,7 @@ pub struct LublinJobs {
     model: Lublin,
     weights: [f64; BUCKETS],
     /// The half hour in which the last job arrived, counted from the start of the log, and the part
-    /// of that half hour's weight used up by then.
+    /// of that half hour's weight already used by then.
     bucket: u64,
     used: f64,
     arrivals: Stream,
@@ -269,8 +269,8 @@ pub struct LublinJobs {
 impl LublinJobs {
     /// Creates the stream of jobs for the given replication.
     pub fn new(model: Lublin, seed: u64, replication: u64) -> LublinJobs {
-        // Each class has its own streams, so `both` produces exactly the jobs that the two classes
-        // would produce separately.
+        // Each class has its own random streams, so `both` produces exactly the jobs that the two
+        // classes would produce separately.
         let stream = |part: &str| {
             Stream::new(seed, replication, &format!("lublin {:?} {part}", model.class))
         };
@@ -323,7 +323,7 @@ impl LublinJobs {
     }
 }
 
-/// Draws repeatedly until a value does not exceed `limit`.
+/// Draws values until one does not exceed `limit`.
 fn below(limit: f64, mut draw: impl FnMut() -> f64) -> f64 {
     loop {
         let value = draw();

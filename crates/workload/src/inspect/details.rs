@@ -81,14 +81,14 @@ impl Class {
 /// A week in a log. The first week starts at the first submission.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Week {
-    /// The number of jobs submitted in the week.
+    /// The number of jobs submitted during the week.
     pub jobs: u64,
     /// The work of these jobs divided by the machine's capacity over the week. Only the part of the
     /// last week that the log covers is counted.
     pub load: Option<f64>,
 }
 
-/// The maximum number of weeks listed, which is twenty years.
+/// The maximum number of weeks listed (twenty years).
 const WEEKS: u64 = 1_044;
 const WEEK: u64 = 7 * 86_400 * TimeUnit::SECOND.ticks;
 
@@ -107,7 +107,7 @@ impl Entry {
         Entry { submit, run, wait, nodes }
     }
 
-    /// Divides the size by a number, rounding up.
+    /// Returns the entry with its size divided by a number, rounding up.
     pub(super) fn divided(self, by: u32) -> Entry {
         Entry { nodes: self.nodes.div_ceil(by), ..self }
     }
@@ -118,7 +118,7 @@ impl Entry {
     }
 }
 
-/// Job sizes and total work, as well as work and machine use over time.
+/// Job sizes and total work, with weekly work and machine use over time.
 #[derive(Default)]
 pub(super) struct Course {
     sizes: FxHashMap<u32, u64>,
@@ -127,11 +127,11 @@ pub(super) struct Course {
     weeks: Vec<(u64, u128)>,
     /// The first and latest submit times.
     submits: Option<(Time, Time)>,
-    /// True if weeks are unknown because the log is too long or out of order.
+    /// True if weeks are unavailable because the log is too long or out of order.
     has_no_weeks: bool,
-    /// True if use is unknown because some job has no wait or the log is out of order.
+    /// True if machine use is unknown because a job has no wait or the log is out of order.
     has_no_use: bool,
-    /// True if some job has an earlier submit time than the preceding job in the log.
+    /// True if any job has an earlier submit time than the preceding job in the log.
     pub(super) is_unsorted: bool,
     /// Pending changes in machine use, from jobs that start or end after the latest submission.
     changes: BinaryHeap<Reverse<(Time, i64)>>,
@@ -170,7 +170,7 @@ impl Course {
         self.changes.push(Reverse((start.saturating_add(job.run), -nodes)));
     }
 
-    /// Applies all changes in machine use before a given time. At equal times, ends come first.
+    /// Applies machine-use changes before a given time. At equal times, ends precede starts.
     fn use_until(&mut self, time: Time) {
         while let Some(&Reverse((at, change))) = self.changes.peek()
             && at < time

@@ -28,16 +28,16 @@ pub(crate) struct Jobs {
     runs: FxHashMap<u64, u64>,
     factors: Vec<f64>,
     pub(super) classes: [FxHashMap<i64, u64>; 6],
-    /// The number of submissions in each second of the week, counting from the log's time 0.
+    /// The number of submissions in each second of the week, counted from the log's time 0.
     seconds: Vec<u32>,
     links: Links,
     count: u32,
     pub(super) repeated: u64,
     /// Jobs not yet added to `plain` and `divided`, in submission order.
     sorted: BinaryHeap<Reverse<Entry>>,
-    /// The jobs with the sizes given in the log.
+    /// Statistics for the jobs with their sizes as given in the log.
     plain: Course,
-    /// The divisor and the jobs with divided sizes, if the machine might require division.
+    /// The divisor and the statistics for divided sizes, if sizes may have to be divided.
     divided: Option<(u32, Course)>,
 }
 
@@ -61,7 +61,7 @@ impl Jobs {
         }
     }
 
-    /// Also collects divided sizes if the machine has the number of nodes given with the divisor.
+    /// Also collects divided sizes if the machine's node count matches the one for the divisor.
     pub(crate) fn may_divide(&mut self, divisor: Option<(u32, u64)>) {
         let divisor = divisor.filter(|&(_, nodes)| self.machine == Some(nodes));
         self.divided = divisor.map(|(by, _)| (by, Course::default()));

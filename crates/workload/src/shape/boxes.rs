@@ -2,7 +2,7 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// A machine's sides in descending order, and the axis that each belongs to.
+/// A machine's sides in descending order, each with the axis it belongs to.
 ///
 /// A box fits in some orientation if and only if its sides in descending order fit the machine's.
 /// Boxes in this module therefore have descending sides until [`Boxes::placed`] rotates them.
@@ -35,15 +35,15 @@ impl Boxes {
     }
 
     /// Returns half the number of node faces on the box's surface, ignoring axes of length 1. This
-    /// is half the box's surface with three axes, and half its perimeter with two.
+    /// is half the surface area of a 3D box, or half the perimeter of a 2D box.
     pub(crate) fn surface(&self, descending: Sides) -> u64 {
         let volume = volume(descending);
         (0..3).filter(|&i| self.most[i] > 1).map(|i| volume / u64::from(descending[i])).sum()
     }
 
     /// Calls `visit` with boxes of at least `nodes` nodes. For each pair of smaller sides, the
-    /// longest side is as short as possible. Every box of at least `nodes` nodes that is not
-    /// visited is at least as large as some visited box, in both volume and surface.
+    /// longest side is as short as possible. Every unvisited box of at least `nodes` nodes is at
+    /// least as large as some visited box, in both volume and surface.
     ///
     /// Cost: at most C·B visits on a machine with sides A >= B >= C, and far fewer for a small
     /// number of nodes.

@@ -46,7 +46,7 @@ impl Choose for Compact {
         match self.slack {
             None => least_volume(boxes, nodes),
             Some(slack) => {
-                // Decimals such as 0.15 are inexact in binary, but 20 * 1.15 must still equal 23.
+                // Decimals such as 0.15 are inexact in binary, but 20 * 1.15 must still be 23.
                 let spare = (f64::from(nodes) * slack + 1e-6).floor() as u64;
                 least_surface(boxes, nodes, u64::from(nodes) + spare)
             }
@@ -54,7 +54,7 @@ impl Choose for Compact {
     }
 }
 
-/// Returns the box with the smallest volume and, among those, the smallest surface.
+/// Returns the box with the smallest volume or, in a tie, the smallest surface.
 pub(super) fn least_volume(boxes: &Boxes, nodes: u32) -> Option<Sides> {
     let mut best: Option<(u64, u64, Sides)> = None;
     boxes.tight(nodes, |sides| {

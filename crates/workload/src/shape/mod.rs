@@ -101,7 +101,7 @@ impl Family for ShapeRule {
 pub struct Shaper {
     rule: Rule,
     draw: Stream,
-    /// Cached choices, or `None` for a rule that draws.
+    /// Cached choices, or `None` for a rule that draws random numbers.
     known: Option<FxHashMap<u32, Option<Sides>>>,
 }
 

@@ -32,13 +32,13 @@ pub use sides::{DrawSides, SideDistribution};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Synthetic {
-    /// Arrivals per unit of time: the reciprocal of the mean gap.
+    /// Arrivals per time unit: the reciprocal of the mean gap.
     pub load: f64,
     /// The arrival process.
     pub arrivals: Selection<ArrivalProcess>,
     /// The distribution of requested sides.
     pub sides: Selection<SideDistribution>,
-    /// The distribution of the work that jobs do on their nodes.
+    /// The distribution of the jobs' work on their nodes.
     pub service: Selection<ServiceDistribution>,
 }
 
@@ -61,7 +61,7 @@ pub enum SyntheticError {
 }
 
 impl Synthetic {
-    /// Creates a workload from the first entry in each registry. The result is the TBL paper's
+    /// Creates a workload that uses the first entry in each registry. This is the TBL paper's
     /// workload with uniform sides.
     pub fn at_load(load: f64) -> Synthetic {
         Synthetic {
@@ -114,7 +114,7 @@ pub struct SyntheticJobs {
     sides: Box<dyn DrawSides>,
     service: Box<dyn DrawService>,
     draws: Draws,
-    /// The last arrival time in units, kept unrounded so that rounding errors do not add up.
+    /// The last arrival time in time units, unrounded so that rounding errors do not accumulate.
     clock: f64,
     next: u64,
 }

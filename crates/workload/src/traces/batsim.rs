@@ -37,10 +37,10 @@ use crate::TimeUnit;
 #[derive(Deserialize)]
 struct Workload<'t> {
     nb_res: Option<u64>,
-    // Jobs are kept as raw JSON, so that an invalid one can be located and skipped.
+    // Jobs are kept as raw JSON so that an invalid one can be located and skipped.
     #[serde(borrow)]
     jobs: Vec<&'t RawValue>,
-    // Profiles are kept as raw JSON, so that repeated names are detected.
+    // Profiles are kept as raw JSON so that duplicate names can be detected.
     #[serde(borrow)]
     profiles: &'t RawValue,
 }
@@ -57,8 +57,8 @@ struct Profile {
     repeat: Option<u64>,
 }
 
-/// A job. Names and extra data can have any length, so they are kept as raw JSON; parsed values
-/// would take many times as much memory as the text.
+/// A job. Names and extra data can have any length, so they are kept as raw JSON; the parsed values
+/// would take many times as much memory.
 #[derive(Deserialize)]
 struct Entry<'t> {
     #[serde(borrow)]
@@ -120,10 +120,10 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     jobs.finish(place.line)
 }
 
-/// An error's byte range and reason, before its line and column are known.
+/// An error's byte range and reason, before the line and column have been determined.
 type Misfit = (Range<usize>, String);
 
-/// A position in the text. It can only move forward.
+/// A position in the text, which can only move forward.
 struct Place<'t> {
     text: &'t [u8],
     offset: usize,
@@ -159,7 +159,7 @@ impl Place<'_> {
     }
 
     /// Creates an error for a byte range beyond this position. If the range spans several lines,
-    /// only the first is shown.
+    /// only the first line is shown.
     fn fault(&self, at: Range<usize>, reason: String) -> LineError {
         let newline = |&byte: &u8| byte == b'\n';
         let start = self.text[..at.start].iter().rposition(newline).map_or(0, |found| found + 1);
@@ -286,8 +286,8 @@ fn number(job: &RawValue) -> Option<u64> {
 /// job gets its position or, if that is taken, the next number above all ids and positions. If two
 /// ids contain the same number, all jobs are numbered by position.
 ///
-/// Numbers are assigned in order, one job at a time, so that a document with millions of invalid
-/// entries fails at the first one.
+/// Numbers are assigned in order, one job at a time, so that reading a document with millions of
+/// invalid entries fails at the first one.
 struct Numbers {
     /// The numbers already in use, or `None` if jobs are numbered by position.
     taken: Option<BTreeSet<u64>>,
@@ -316,7 +316,7 @@ impl Numbers {
     }
 }
 
-/// Returns a name, which may be a JSON string or a number.
+/// Returns a name given as a JSON string or number.
 fn word(value: &RawValue) -> String {
     serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_string())
 }
@@ -370,7 +370,7 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
     }
 }
 
-/// A Batsim version, which determines the names used in the workload.
+/// A Batsim version, which determines the names used in workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// Version 4, which has profiles of type `delay` and stores extra data as an object.

@@ -1,4 +1,4 @@
-//! Dependencies between jobs: predecessors named in a log, and the links that result in a run.
+//! Dependencies between jobs: predecessors named in a log, and the links derived from them.
 //!
 //! ```text
 //!   log      1 0 ... 100 ... -1 -1        job 1 runs 100 s
@@ -6,8 +6,8 @@
 //!   links    index 0 -> index 1, 60 s     job 2 is submitted 60 s after the end of job 1
 //! ```
 //!
-//! A link is used only if the predecessor was kept and comes before the job in the log, so links
-//! cannot form a cycle. If several earlier jobs share a number, the number refers to the last one.
+//! A link is used only if the predecessor was kept and precedes the job in the log, so links cannot
+//! form a cycle. If several earlier jobs share a number, the number refers to the last one.
 //!
 //! Source: fields 17 and 18 in the Standard Workload Format (Chapin et al. 1999), used for feedback
 //! as proposed by Zakay & Feitelson (2013). Cost: O(jobs log jobs + links log links).
@@ -22,10 +22,10 @@ use super::Record;
 /// A job's predecessors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The predecessors named in the log, at least one.
+    /// The predecessors named in the log. There is at least one.
     pub after: Vec<Predecessor>,
     /// True if the log contains the job's submit time. Otherwise, the record's submit time is the
-    /// latest among the predecessors.
+    /// latest submit time among its predecessors.
     pub has_submit: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Dependency {
 pub struct Predecessor {
     /// The predecessor's number in the log.
     pub number: u64,
-    /// The time from `event` to the dependent job's submission, or `None` if it is not in the log.
+    /// The time from `event` to the dependent job's submission, or `None` if not in the log.
     pub think: Option<Time>,
     /// The predecessor's event that the dependent job waits for.
     pub event: Event,
@@ -65,14 +65,14 @@ pub struct Link {
 /// The links in a log, and counts of the dependencies that cannot be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
-    /// The links to use in a run, sorted.
+    /// The links to use in a run, in sorted order.
     pub links: Vec<Link>,
     /// The number of jobs for which the log names a predecessor.
     pub jobs: u64,
     /// The number of jobs whose submit time is missing from the log.
     pub without_submit: u64,
-    /// The number of missing predecessors, which were filtered out or skipped, come after the last
-    /// job line read, or do not occur in the log.
+    /// The number of missing predecessors: those that were filtered out or skipped, come after the
+    /// last job line read, or do not occur in the log.
     pub missing: u64,
     /// The number of predecessors that are the job itself or come after it in the log.
     pub later: u64,
@@ -111,14 +111,14 @@ impl Dependencies {
     }
 }
 
-/// Sorts records by line. Returns each one along with its index in submission order.
+/// Sorts records by line. Returns each record with its index in submission order.
 pub(crate) fn in_log_order(records: &[Record]) -> impl Iterator<Item = (u32, &Record)> {
     let mut order: Vec<u32> = (0..records.len() as u32).collect();
     order.sort_by_key(|&index| records[index as usize].line);
     order.into_iter().map(|index| (index, &records[index as usize]))
 }
 
-/// A map from job numbers to indices. Uses 4 bytes per number if numbers are close together.
+/// A map from job numbers to indices. Takes 4 bytes per number if numbers are close together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers(FxHashMap<u64, Box<[u32; 16]>>);
 
@@ -139,18 +139,18 @@ impl Numbers {
     }
 }
 
-/// A search for links. Jobs are added one at a time, in log order.
+/// A search for links, to which jobs are added one at a time, in log order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     found: Dependencies,
     /// The latest job with each number.
     latest: Numbers,
-    /// The number of each predecessor not found yet, and the job that depends on it.
+    /// The number of each predecessor not yet found, and the job that depends on it.
     open: Vec<(u64, u32)>,
 }
 
 impl Links {
-    /// Adds a job and its index. Returns true if the job's number is new.
+    /// Adds a job with its index. Returns true if the job's number is new.
     pub(crate) fn add(&mut self, follower: u32, record: &Record) -> bool {
         if let Some(Dependency { after, has_submit }) = record.dependency.as_deref() {
             self.found.jobs += 1;
@@ -184,13 +184,13 @@ impl Links {
     }
 }
 
-/// Counts the cycles in a graph. Cycles that are connected to each other count as one.
+/// Counts the cycles in a graph. Cycles that are connected to each other count as a single one.
 ///
 /// Repeatedly removes nodes that have no incoming or no outgoing edges, until only cycles and the
 /// paths between them remain.
 fn cycles(edges: &[(u32, u32)]) -> u64 {
     let mut edges = edges.to_vec();
-    // The edges are reversed each time, so the second pass removes nodes that reach no cycle.
+    // Each pass reverses the edges, so the second pass removes nodes that cannot reach a cycle.
     for _ in 0..2 {
         edges = reachable_from_cycles(&mut edges);
         for (from, to) in &mut edges {
@@ -244,17 +244,17 @@ fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
 /// after that user's previous job ended, the new job depends on the previous one. Returns the
 /// number of jobs that have a predecessor.
 ///
-/// The user's previous job is the last one to end by the time of that submission, according to the
-/// submit, wait and run times in the log. A job submitted while all earlier jobs in its session are
-/// waiting or running has no predecessor. Jobs keep their submit times. Existing predecessors are
-/// replaced unless the job has no submit time.
+/// The user's previous job is the last one to have ended by the time of the new submission,
+/// according to the submit, wait and run times in the log. A job submitted while all earlier jobs
+/// in its session are waiting or running has no predecessor. Jobs keep their submit times. Existing
+/// predecessors are replaced unless the job has no submit time.
 ///
 /// Source: Zakay & Feitelson, "On identifying user sessions in parallel workload logs" (2012), with
 /// a maximum think time of 20 minutes; on using sessions, "Preserving user behavior characteristics
 /// in trace-based simulation of parallel job scheduling" (2014). Cost: O(jobs log jobs).
 pub fn link_sessions(records: &mut [Record], within: Time) -> u64 {
     use std::collections::BinaryHeap;
-    /// A user's jobs by end time, and the job that ended last.
+    /// A user's running jobs by end time, and the job that ended last.
     #[derive(Default)]
     struct User {
         running: BinaryHeap<Reverse<(Time, u64)>>,

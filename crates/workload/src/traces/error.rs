@@ -6,7 +6,7 @@ use std::ops::Range;
 use pavior_kernel::{excerpt, message, shown_bytes};
 use thiserror::Error;
 
-/// The reason why a log cannot be read.
+/// The reason that a log cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The reader failed, for example on a truncated file, a directory or a corrupt archive.
@@ -40,7 +40,7 @@ pub enum ReadError {
     },
 }
 
-/// An error in a text, with its position.
+/// An error in text, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {reason}")]
 pub struct LineError {

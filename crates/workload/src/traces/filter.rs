@@ -13,16 +13,16 @@ const STATUS: [(&str, i64); 3] = [("COMPLETED", 1), ("FAILED", 0), ("CANCELLED",
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Condition {
     field: Field,
-    /// The value as written: a name or a number.
+    /// The value as the user wrote it: a name or a number.
     text: String,
     /// The value's number, and true if the value is one of the log's state names.
     value: Option<(i64, bool)>,
 }
 
-/// Conditions on a job's tags. If several conditions refer to the same field, one must match.
-/// Conditions on different fields must all match. An empty filter accepts every job.
+/// Conditions on a job's tags. If several conditions refer to the same field, at least one must
+/// match. Conditions on different fields must all match. An empty filter accepts every job.
 ///
-/// A value is a name from the log, as in `partition=gpu`, or else a number. A name does not match
+/// A value is either a name from the log, as in `partition=gpu`, or a number. A name does not match
 /// any job until [`Filter::resolve`] has looked it up.
 ///
 /// ```
@@ -57,8 +57,8 @@ impl Filter {
         })
     }
 
-    /// Returns this filter with its names replaced by the log's numbers for them. If a number is
-    /// also a name in the log, it is treated as the name.
+    /// Returns this filter with each name replaced by the log's number for it. A number that is
+    /// also a name in the log is treated as the name.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.
@@ -66,7 +66,7 @@ impl Filter {
         let one = |condition: &Condition| {
             let Condition { field, text, value } = condition;
             let named = names.get(*field, text).map(|number| (number, *field == Field::Status));
-            // If the log has state names, no other words are valid.
+            // If the log has state names, only those are valid words.
             let is_other =
                 *field == Field::Status && names.has(*field) && text.parse::<i64>().is_err();
             match named.or(value.filter(|_| !is_other)) {
@@ -95,7 +95,7 @@ impl Filter {
         self.allowed.is_empty()
     }
 
-    /// Returns a filter with the conditions of both filters.
+    /// Returns a filter that combines the conditions of both filters.
     pub fn and(mut self, other: &Filter) -> Filter {
         self.allowed.extend_from_slice(&other.allowed);
         self

@@ -1,4 +1,4 @@
-//! Log formats: their names, and how they are detected.
+//! Log formats, their names, and the rules for detecting them.
 
 use std::fmt;
 use std::io::BufRead;
@@ -32,7 +32,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats. A file extension shared by several formats refers to the first.
+    /// All formats. A file extension shared by several formats refers to the first of them.
     pub const ALL: [Format; 7] = [
         Format::Swf,
         Format::Sim,
@@ -88,7 +88,7 @@ impl Format {
         matches!(self, Format::Swf | Format::Sim | Format::Batsim)
     }
 
-    /// Returns the format for a file's extension, or `None` if no format has it.
+    /// Returns the format for a file's extension, or `None` if no format uses it.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -198,7 +198,7 @@ impl Format {
     }
 }
 
-/// Returns the format of a JSON document, based on the first member that only one format has.
+/// Returns the format of a JSON document, based on the first member unique to one format.
 fn of_json(begin: &[u8]) -> Option<Format> {
     const MEMBERS: [(&[u8], Format); 9] = [
         (b"\"nb_res\"", Format::Batsim),

@@ -27,7 +27,7 @@ impl Header {
         let (key, value) = (key.trim(), value.trim());
         let word = key.starts_with(|c: char| c.is_ascii_alphabetic())
             && key.chars().all(|c| c.is_ascii_alphanumeric());
-        // `http://...` on its own line continues the value above.
+        // `http://...` on its own line continues the previous value.
         if word && !value.starts_with("//") {
             self.push(key, value);
         }
@@ -40,7 +40,7 @@ impl Header {
     /// Adds a key and its value, for writing.
     pub fn push(&mut self, key: &str, value: &str) {
         self.entries.push((key.to_string(), value.to_string()));
-        // The fixed size of each string also counts toward the limit.
+        // Each string's fixed size also counts toward the limit.
         self.length += key.len() + value.len() + 2 * size_of::<String>();
     }
 
@@ -71,8 +71,8 @@ impl Header {
         values.map(|(_, value)| value).find_map(count)
     }
 
-    /// Returns the number of processors: `MaxProcs`, or `MaxNodes` if `MaxProcs` is missing or not
-    /// positive.
+    /// Returns the number of processors, which is `MaxProcs`, or `MaxNodes` if `MaxProcs` is
+    /// missing or not positive.
     pub fn machine_size(&self) -> Option<u64> {
         self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
     }

@@ -1,5 +1,5 @@
-//! A reader for a list in a JSON document. It keeps only one entry in memory, skips lines before
-//! the document, such as warnings, and accepts several documents in a row.
+//! A reader for a list in a JSON document. It keeps only one entry in memory, skips lines such as
+//! warnings before the document, and accepts several documents in a row.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use super::{LineError, ReadError};
 /// The maximum size of an entry, in bytes.
 const LONGEST_ENTRY: u64 = 16 << 20;
 
-/// The message for text that contains no JSON object.
+/// The error message for text that contains no JSON object.
 pub(crate) const NO_OBJECT: &str = "no JSON object found; save the complete output of sacct \
                                     --json or kubectl get jobs,pods -o json";
 
@@ -27,7 +27,7 @@ const TAIL: usize = 200;
 /// An entry in the list, or a whole document that is itself an entry.
 pub(crate) struct Entry<'e> {
     pub(crate) text: &'e str,
-    /// The entry's index in the list, starting from 0, or `None` if it is the whole document.
+    /// The entry's index in the list, from 0, or `None` if the entry is the whole document.
     index: Option<u64>,
     /// The line and column (in bytes) where the entry starts, counting from 1.
     pub(crate) line: u64,
@@ -57,8 +57,8 @@ impl<'e> Entry<'e> {
         object.ok_or_else(|| self.fault("", "expected an object"))
     }
 
-    /// Creates an error for a member of the entry. The path starts with a dot, or is empty for the
-    /// entry as a whole.
+    /// Creates an error for a member of the entry. The path starts with a dot, or is empty to refer
+    /// to the entry as a whole.
     pub(crate) fn fault(&self, path: &str, reason: impl fmt::Display) -> LineError {
         let Entry { list, byte, .. } = self;
         let place = self.index.map_or(String::new(), |index| format!("{list}[{index}]"));
@@ -154,7 +154,7 @@ fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError
     Err(LineError::new(1, first.trim_ascii_end(), 0..1, NO_OBJECT).into())
 }
 
-/// The reason why reading stops before the end.
+/// The reason that reading stops before the end.
 enum Stop {
     /// The caller needs no more entries.
     Wanted,
@@ -202,7 +202,7 @@ impl State {
     }
 }
 
-/// A reader that counts bytes. Returns one byte at a time to make the count exact.
+/// A reader that counts bytes. It returns one byte at a time so that the count is exact.
 struct Counted<'s, R> {
     reader: R,
     state: &'s State,
@@ -222,7 +222,7 @@ impl<R: BufRead> Read for Counted<'_, R> {
     }
 }
 
-/// An object that has the list as a member or is itself an entry.
+/// An object that either has the list as a member or is itself an entry.
 struct Object<'d> {
     list: &'static str,
     /// The members to keep if the object is itself an entry.

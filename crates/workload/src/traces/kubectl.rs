@@ -21,8 +21,8 @@
 //! kind (`"kind": "JobList"`). Each date has a time zone: `Z` or an offset such as `+02:00`.
 //!
 //! Objects that are neither Jobs nor Pods belonging to a Job are skipped and counted. Source: the
-//! Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17 APIs. Cost: one pass, keeping the text
-//! of one object and an entry per Job and Pod in memory.
+//! Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17 APIs. Cost: one pass, keeping one
+//! object's text and an entry per Job and Pod in memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -59,7 +59,7 @@ struct Unit {
     end: Option<f64>,
     is_open: bool,
     estimate: f64,
-    /// The number of nodes, according to the Jobs' shapes.
+    /// The number of nodes, computed from the Jobs' shapes.
     nodes: u64,
     /// The shape, if there is one for the whole unit.
     shape: Option<Sides>,
@@ -216,7 +216,7 @@ impl World {
 }
 
 impl Unit {
-    /// Creates a job, given the Pods of all Jobs. `names` contains node names if requested.
+    /// Creates a job, using its own Pods from `pods`. `names` has node names if requested.
     fn draft(&self, pods: &HashMap<String, Pods>, names: &HashMap<u64, String>) -> Draft {
         let own = || self.uids.iter().filter_map(|uid| pods.get(uid));
         let nodes: FxHashSet<u64> = own().flat_map(|pods| pods.nodes.iter().copied()).collect();

@@ -7,10 +7,10 @@ use super::Skip;
 use super::record::{Collector, Draft};
 
 /// A log's job lines by key. If several lines describe the same job, the line with the latest
-/// submission is used (the last such line in case of a tie).
+/// submission is used (in case of a tie, the last of these lines).
 pub(crate) struct Latest<K> {
     drafts: Vec<Draft>,
-    /// For each line, true if a later run of the same job replaced it.
+    /// For each line, true if it was replaced by a later run of the same job.
     replaced: Vec<bool>,
     by_key: HashMap<K, usize>,
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-/// A categorical job field. The variants are in the order used by filters.
+/// A categorical job field. The variants are in the order that filters use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// The partition.
@@ -64,7 +64,7 @@ impl Names {
         number
     }
 
-    /// Adds a name along with its number from the log.
+    /// Adds a name with the number that the log gives it.
     pub(crate) fn add(&mut self, field: Field, name: &[u8], number: i64) {
         let known = &mut self.fields[field as usize];
         if !known.contains_key(name) {

@@ -177,7 +177,7 @@ fn job(
     Ok(Some((id.to_vec(), draft)))
 }
 
-/// Returns the position of each value, by key. If a key is repeated, its first value is used.
+/// Returns the position of each key's value. If a key is repeated, its first value is used.
 fn pairs(line: &[u8], start: usize) -> HashMap<&[u8], Range<usize>> {
     let (mut pairs, mut at) = (HashMap::new(), start);
     while at < line.len() {

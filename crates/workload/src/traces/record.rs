@@ -18,7 +18,7 @@ use crate::{Job, Service, TimeUnit};
 /// A replayable job from a log. Times are in ticks of [`TimeUnit::SECOND`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The job's number in the log or, if it has none, the number of job lines before it.
+    /// The job's number in the log or, if the log has none, the number of job lines before it.
     pub number: u64,
     /// The line on which the job starts, counting from 1.
     pub line: u64,
@@ -30,7 +30,7 @@ pub struct Record {
     pub estimate: Option<Time>,
     /// The size in nodes, at least 1.
     pub nodes: u32,
-    /// The shape, if the log has shapes. It always has three sides.
+    /// The shape, if the log has shapes. There are always three sides.
     pub shape: Option<Sides>,
     /// The job's placement freedom, if the log specifies it.
     pub freedom: Option<Freedom>,
@@ -120,7 +120,7 @@ pub struct Trace {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Divided(OnceLock<Arc<Trace>>);
 
-/// Treats all values as equal, because a value is determined by the rest of the log.
+/// Treats all values as equal, because each value is determined by the rest of its log.
 impl PartialEq for Divided {
     fn eq(&self, _: &Divided) -> bool {
         true
@@ -162,7 +162,7 @@ impl Trace {
         self.divided.0.get().map_or(&self.report.notes, |divided| &divided.report.notes).iter()
     }
 
-    /// Divides job sizes and the machine size, rounding up.
+    /// Returns a copy of the log with job sizes and the machine size divided, rounding up.
     pub(crate) fn divide(&self, by: u32) -> Trace {
         let mut trace = Trace { divided: Divided::default(), divisor: None, ..self.clone() };
         for record in trace.records.iter_mut().filter(|record| record.shape.is_none()) {
@@ -184,7 +184,7 @@ impl Trace {
     }
 }
 
-/// Returns true if a record is one piece of a job.
+/// Returns true if a record is a piece of a job.
 fn is_piece(record: &Record) -> bool {
     (2..=4).contains(&record.tags.status)
 }
@@ -218,7 +218,7 @@ pub struct ReadOptions {
     pub first: Option<u64>,
     /// The filter for jobs.
     pub filter: Filter,
-    /// True to keep jobs that lack a submit time in the log if they depend on a job that is kept.
+    /// True to keep jobs without a submit time in the log if they depend on a job that is kept.
     pub dependencies: bool,
     /// The format to use if neither the content nor the file name determines it.
     pub format: Option<Format>,
@@ -236,7 +236,7 @@ pub struct ReadOptions {
 /// The longest time allowed in a log, in seconds. Exceeds any real time but fits in 64-bit ticks.
 pub(crate) const LONGEST: f64 = 1e12;
 
-/// A job line before the common rules are applied. Negative values mean unknown.
+/// A job line before the common rules are applied. Negative values represent unknown ones.
 pub(crate) struct Draft {
     pub(crate) number: f64,
     pub(crate) line: u64,
@@ -310,7 +310,7 @@ impl<'o> Collector<'o> {
         Collector { sink, ..self }
     }
 
-    /// Sets the log's names. This must happen before any job is offered.
+    /// Sets the log's names, which must be done before any job is offered.
     pub(crate) fn set_names(&mut self, names: Names) -> Result<(), ReadError> {
         self.filter = self.options.filter.resolve(&names).map_err(ReadError::Option)?;
         self.names = names;
@@ -321,7 +321,7 @@ impl<'o> Collector<'o> {
         self.report.note(text, line);
     }
 
-    /// Returns true if more job lines should be read, given that `not_offered` are buffered.
+    /// Returns true if more job lines should be read. `not_offered` lines are already buffered.
     pub(crate) fn wants_more(&self, not_offered: u64) -> bool {
         self.options.first.is_none_or(|first| self.report.job_lines + not_offered < first)
     }
@@ -403,7 +403,7 @@ impl<'o> Collector<'o> {
         self.take(record);
     }
 
-    /// Passes a job to the sink if there is one, otherwise keeps it. Once a piece appears before
+    /// Passes a job to the sink if there is one; otherwise, keeps it. Once a piece appears before
     /// the line for its whole job, that piece and all later jobs are kept.
     fn take(&mut self, record: Record) {
         let is_first = self.before.is_none() && self.records.is_empty();
@@ -433,14 +433,14 @@ impl<'o> Collector<'o> {
         sink.add(&record);
     }
 
-    /// Returns the log. All entries in the document must have been offered.
+    /// Returns the log. All entries in the document must already have been offered.
     pub(crate) fn finish_document(mut self, read: &Document) -> Result<Trace, ReadError> {
         let text = "skipped lines before the document, such as warnings";
         (0..read.in_front).for_each(|_| self.note(text, 1));
         self.finish(read.lines)
     }
 
-    /// Returns the log. All job lines must have been offered.
+    /// Returns the log. All job lines must already have been offered.
     pub(crate) fn finish(mut self, lines: u64) -> Result<Trace, ReadError> {
         let count = self.report.job_lines;
         if count == 0 {

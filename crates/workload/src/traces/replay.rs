@@ -9,9 +9,9 @@ use crate::{Job, Service, Shaper};
 /// Options for replaying a log.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// The factor by which gaps between arrivals are multiplied. The first arrival does not change.
+    /// The factor by which gaps between arrivals are multiplied. The first arrival is unchanged.
     pub arrival_scale: f64,
-    /// True to kill jobs that exceed their estimate in the log.
+    /// True to kill jobs that run longer than their estimate in the log.
     pub kill: bool,
     /// The rule for the estimates that schedulers see.
     pub estimates: Selection<Estimates>,

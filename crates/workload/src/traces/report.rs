@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Format, Record};
 
-/// The reason why a job line is not replayed. If several reasons apply, `Requeued` takes
+/// The reason that a job line is not replayed. If several reasons apply, `Requeued` takes
 /// precedence; otherwise, the first one in this list is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
@@ -76,12 +76,12 @@ pub struct Note {
     pub text: String,
     /// The number of lines with the oddity.
     pub count: u64,
-    /// The number of the first such line, starting from 1, or 0 if the note is not about a line.
+    /// The line number of the first occurrence, from 1, or 0 if the note is not about a line.
     pub line: u64,
 }
 
 /// Counts of lines read and skipped, and any oddities. `job_lines` is the sum of `kept`, `filtered`
-/// and the skipped lines. Oddities are counted only among lines that were kept.
+/// and the skipped lines. Oddities are counted only in lines that were kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The format, if the log was read by [`Format::read`].
@@ -94,7 +94,7 @@ pub struct Report {
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,
-    /// True if jobs with dependencies were kept even if the log has no submit time for them
+    /// True if jobs with dependencies were kept even when the log has no submit time for them
     /// ([`ReadOptions::dependencies`](super::ReadOptions)).
     pub follows: bool,
     /// Jobs with a run time of zero, which depart immediately.

@@ -17,8 +17,8 @@
 //! Repeated job ids, runs without an end, and `--dependency=after*` in `submit_line` are treated as
 //! in `sacct` text output. Steps and all other members are ignored.
 //!
-//! Source: the data parsers in Slurm 21.08 to 25.05. Cost: one pass, keeping the text of one job
-//! and an entry per job in memory.
+//! Source: the data parsers in Slurm 21.08 to 25.05. Cost: one pass, keeping one job's text and an
+//! entry per job in memory.
 
 use std::io::BufRead;
 
@@ -168,7 +168,7 @@ enum Size {
     Processors(f64),
 }
 
-/// Returns the first positive size, or 0 nodes if no size is positive.
+/// Returns the first positive size, or 0 nodes if there is none.
 fn size(entry: &Entry<'_>, job: &Job) -> Result<Size, LineError> {
     let whole = |path: &str, value: &Value| match number(value) {
         Ok(Some(count)) if count.fract() != 0.0 => Err(entry.fault(path, "not a whole number")),
@@ -206,7 +206,7 @@ fn run(state: State, [start, end, elapsed]: [Option<f64>; 3], granted: f64) -> f
     if !state.over || never { -1.0 } else { run }
 }
 
-/// Parses a number, which may be plain or have flags. Returns `None` if the number is unknown.
+/// Parses a number, either plain or with flags. Returns `None` if the number is unknown.
 fn number(value: &Value) -> Result<Option<f64>, ()> {
     match value {
         Value::Null => Ok(None),

@@ -1,4 +1,4 @@
-//! The `.sim` format used by scheduler simulators: one job per line, in a few columns.
+//! The `.sim` format used by scheduler simulators: one job per line, with a few columns.
 //!
 //! ```text
 //!   arrival processors run [estimate]                  3 or 4 columns
@@ -25,7 +25,7 @@ use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, comment, number};
 use super::{LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
 
-/// The number of columns to look for: one more than the longest form has, to detect extra columns.
+/// The number of columns to look for: one more than the longest form has, to detect extra ones.
 const ROOM: usize = 9;
 
 /// Reads a log.

@@ -1,4 +1,4 @@
-//! The Standard Workload Format, version 2.2: one job per line, given as 18 numbers.
+//! The Standard Workload Format, version 2.2: one job per line, as 18 numbers.
 //!
 //! Pavior uses the fields below. Each must be a number, except that any text in the wait field
 //! means that the wait is unknown. All other fields may contain any text, and columns after the
@@ -159,7 +159,7 @@ fn predecessor(number: f64, think: f64) -> Option<Predecessor> {
     (number >= 0.0).then_some(Predecessor { number: number as u64, think, event: Event::End })
 }
 
-/// Returns the node count in a column. Columns are numbered from 1.
+/// Returns the node count in a column, given the column's number starting from 1.
 fn nodes_in(line: &[u8], line_number: u64, column: u32) -> Result<f64, LineError> {
     let mut tokens = line.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
     let Some(token) = tokens.nth(column.saturating_sub(1) as usize) else {

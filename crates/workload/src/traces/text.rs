@@ -1,7 +1,7 @@
 //! Lines of bytes, split into columns and parsed as numbers.
 //!
-//! A log may have hundreds of thousands of lines, so a single buffer is reused, and a line is
-//! converted to text only if it has an error.
+//! A log may have hundreds of thousands of lines, so a single buffer is reused, and lines are
+//! converted to text only if they contain an error.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub struct Lines<R> {
     pub number: u64,
     buffer: Vec<u8>,
     longest: usize,
-    /// True if the last line ended with a carriage return, which may be followed by a newline.
+    /// True if the last line ended with a carriage return, in which case a newline may follow.
     after_return: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of logs in the formats of Slurm, PBS and Kubernetes, and of their irregularities.
+//! Tests of logs in the Slurm, PBS and Kubernetes formats, including their irregularities.
 
 use pavior_mesh::Sides;
 use pavior_workload::inspect::LogSummary;
@@ -60,7 +60,7 @@ fn line_breaks_in_texts_of_sacct_are_joined() {
         assert_eq!(seen(&trace), two, "{text}");
         assert_eq!(trace.report.job_lines, 2);
     }
-    // The text column comes before other columns, and `JobID` is not always the first column.
+    // The free-text column comes before others, and `JobID` is not always the first column.
     for head in
         ["JobID|Comment|Submit|Elapsed|NNodes|State", "Comment|JobID|Submit|Elapsed|NNodes|State"]
     {
@@ -91,7 +91,7 @@ fn sacct_may_have_any_delimiter_and_warnings_in_front() {
         assert_eq!(trace.report.kept, 1, "{delimiter:?}");
         assert_eq!(trace.report.notes[0].count, 2);
     }
-    // The text that contains the delimiter is between columns that Pavior uses.
+    // The text with the delimiter is between columns that Pavior uses.
     let log = "JobID,AllocTRES,Submit,Elapsed,NNodes,State\n1,cpu=1,node=2,5,00:01:00,4,FAILED\n";
     assert_eq!(seen(&read(log)), [(1, 0, 60, None, 4)]);
     // Cells in CSV files have quotes, which `sacct` itself never writes.
@@ -145,7 +145,7 @@ fn names_may_be_in_filters() {
     for (filter, kept) in [
         ("partition=gpu", &[1][..]),
         ("partition=cpu,partition=gpu,user=ann", &[1, 3]),
-        // Names take precedence over numbers. Other numbers are the position of a name in the log.
+        // Names take precedence over numbers. Any other number is a name's position in the log.
         ("partition=2", &[2]),
         ("partition=3", &[3]),
         ("user=bob", &[2]),
@@ -215,14 +215,14 @@ fn sacct_json(jobs: &[&str]) -> String {
 #[test]
 fn sacct_json_of_every_parser_is_read() {
     for job in [
-        // Numbers are plain, and the state is a word.
+        // Numbers are plain, and the state is a single word.
         r#"{"job_id":7,"allocation_nodes":4,"state":{"current":"COMPLETED"},"user":"u","time":
             {"elapsed":60,"submission":100,"start":110,"end":170,"limit":2}}"#,
         // The state is a list, and the limit has flags.
         r#"{"job_id":7,"allocation_nodes":4,"state":{"current":["COMPLETED"]},"user":"u","time":
             {"elapsed":60,"submission":100,"start":110,"end":170,
              "limit":{"set":true,"infinite":false,"number":2}},"steps":[{"state":["X"]}]}"#,
-        // Every number has flags, nodes are among the resources, and there is no elapsed time.
+        // Every number has flags, nodes are among the resources, and no elapsed time is given.
         r#"{"job_id":{"set":true,"number":7},"state":{"current":["COMPLETED","RECONFIG_FAIL"]},
             "tres":{"allocated":[{"type":"cpu","count":64},{"type":"node","count":4}]},"user":"u",
             "time":{"submission":{"set":true,"infinite":false,"number":100},
@@ -233,7 +233,7 @@ fn sacct_json_of_every_parser_is_read() {
             {"elapsed":"60","submission":"100","start":{"set":true,"number":"110"},"end":"",
              "limit":"2"}}"#,
     ] {
-        // Warnings come first, and the document may be in several parts.
+        // Warnings come first, and the output may consist of several documents.
         let warned = format!("sacct: warning\n\nsacct: slow\n{}", sacct_json(&[job]));
         let trace = read(&warned);
         assert_eq!((trace.records[0].line, trace.report.notes[0].count), (4, 2));
@@ -352,7 +352,7 @@ fn sequences_of_batsim_are_added_up() {
         (r#""s":{"seq":["t"]},"t":{"seq":["s"]}"#, "is a sequence that contains itself"),
         (r#""s":{"seq":["u"]}"#, "unknown profile `u`"),
         (r#""s":{"seq":["c"]},"c":{"type":"parallel","cpu":[1]}"#, "has no run time"),
-        // The run time is 2^62 times 10 s. Each sequence is summed only once.
+        // The run time is 2^62 times 10 s. Each sequence must be summed only once.
         (&format!(r#"{deep},"s60":{{"seq":["d"]}}"#), "a time above"),
     ] {
         let found = fault(&log(profiles));
@@ -388,8 +388,8 @@ fn accounting_logs_of_pbs_are_read() {
         assert_eq!(seen(&trace), [(71, 0, 60, Some(14_400), nodes)], "{pairs}");
         assert_eq!((trace.header.start(), trace.records[0].tags.status), (Some(100), 1));
     }
-    // The log has a job that was rerun, a whole array, a job that never ran, and one without a
-    // start.
+    // The log has a job that was rerun, a whole array, a job that never ran, and a job without a
+    // start time.
     let log = record("R", "1", &format!("{times} exec_host=a/0"))
         + &record("E", "1", "ctime=100 start=300 end=400 exec_host=b/0+c/0 Exit_status=271")
         + &record("E", "2[]", times)

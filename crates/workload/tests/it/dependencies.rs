@@ -82,7 +82,7 @@ fn a_predecessor_later_in_the_log_is_not_followed_and_cycles_are_counted() {
 fn the_order_of_lines_counts_and_not_that_of_submissions() {
     let trace = read(&text(&[(1, 90, 7, -1, -1), (2, 10, 7, 1, 3)]), &following());
     assert_eq!(links(&trace), [(1, 2, 3)]);
-    // If several lines have the same number, the last one before the job is used.
+    // If several lines have the same number, the last one before the job is the predecessor.
     let repeated = [(1, 0, 7, -1, -1), (1, 5, 7, 1, 3), (2, 9, 7, 1, 4), (1, 20, 7, 2, 5)];
     let trace = read(&text(&repeated), &following());
     let found = Dependencies::of(&trace.records).links;
@@ -111,7 +111,7 @@ fn cycles_are_those_of_a_plain_search() {
     let mut draw = Stream::new(62, 0, "cycles");
     for round in 0..pavior_trials::size(300, 2_000, 20_000) {
         let count = 1 + draw.below(12) as i64;
-        // In this format, a job has at most one predecessor, so cycles never share jobs.
+        // In this format, a job has at most one predecessor, so cycles never share a job.
         let named: Vec<i64> = (0..count).map(|_| draw.below(count as u64 + 2) as i64 - 1).collect();
         let jobs: Vec<_> = (0..count).map(|job| (job, job, 7, named[job as usize], 1)).collect();
         let found = Dependencies::of(&read(&text(&jobs), &following()).records);
@@ -139,8 +139,8 @@ fn cycles_are_those_of_a_plain_search() {
 
 #[test]
 fn sessions_link_a_job_to_the_last_one_that_has_ended() {
-    // Each job waits 5 s and runs 100 s. The second user's gap is too long, and unknown users have
-    // no sessions.
+    // Each job waits 5 s and runs for 100 s. The second user's gap is too long, and unknown users
+    // have no sessions.
     let jobs = [
         (1, 0, 7, -1, -1),
         (2, 50, 7, -1, -1),

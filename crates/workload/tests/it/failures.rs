@@ -107,9 +107,9 @@ fn faults_in_lists_name_the_place() {
     }
 }
 
-/// If repairs take up to 10^12 times as long as the time to failure, an event must still use few
+/// Even if repairs take 10^12 times as long as the time to failure, an event must use only a few
 /// draws. Without a list of healthy nodes, nearly every draw would hit a node that is already down.
-/// (The longest repairs end after the latest time that can be represented.)
+/// (The longest repairs end after the latest representable time.)
 #[test]
 fn events_cost_few_draws_however_long_repairs_take() {
     for (mttf, mttr) in [(1e-3, 1e9), (1.0, 1e9), (1e-3, 1e3)] {

@@ -41,7 +41,7 @@ fn lists_are_expanded_as_slurm_does() {
     }
     let refused = "n[3-1] n[a] n[1 n1] n[[1]] n[] n[1,] n[+1] n1, ,n1 n1,,n2 n[00000000001] \
                    n[0-4294967295] x[0-9999]y[0-9999] n[0-99999],m[0-99999] (null)";
-    // Very wide numbers must not cause a failure.
+    // Numbers with very many digits must be rejected without a panic.
     let wide = format!("n[{}1]", "0".repeat(1 << 17));
     for list in refused.split(' ').chain(["n 1", "n1\nm1", &wide]) {
         assert_eq!(expand(list), None, "{}", &list[..list.len().min(30)]);

@@ -27,7 +27,7 @@ fn sizes_have_the_published_proportions() {
         assert!(pow2 > model.pow2 - 0.01 && pow2 < 1.0 - model.serial, "{class:?}: {pow2}");
         let most = libm_exp2(model.uhi.round());
         assert!(all.iter().all(|job| (1..=most).contains(&job.nodes)));
-        // A fraction 1 - uprob of parallel jobs is in the second stage, above 2^umed.
+        // A fraction 1 - uprob of the parallel jobs is in the second stage, above 2^umed.
         let large = share(&all, |job| f64::from(job.nodes) > model.umed.exp2() * 1.42);
         assert!(large < (1.0 - model.serial) * (1.0 - model.uprob), "{class:?}: {large}");
         assert!(large > 0.02, "{class:?}: {large}");
@@ -60,7 +60,7 @@ fn run_times_are_hyper_gamma() {
         let serial: Vec<f64> = all
             .iter()
             .filter(|job| job.nodes == 1)
-            // Seconds are rounded down, so the middle of the second is used.
+            // Run times are rounded down to seconds, so the middle of the second is used.
             .map(|job| (job.run.ticks() / 1e6 + 0.5).ln())
             .collect();
         let mean = serial.iter().sum::<f64>() / serial.len() as f64;
@@ -78,7 +78,7 @@ fn the_day_has_its_rush_hour() {
     let weights = model.weights();
     close(weights.iter().sum(), 48.0, 1e-9, "sum of the weights");
     let peak = (0..48).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap();
-    // The mode of gamma(8.1737, 3.9631) is at 28.4 half hours, and bucket i - 1 has the mass at i.
+    // The mode of gamma(8.1737, 3.9631) is at 28.4 half hours. Bucket i - 1 holds the mass at i.
     assert_eq!(peak, 27);
     let all = jobs(Class::All, 128, 200_000);
     let mut counts = [0.0; 48];
@@ -94,7 +94,7 @@ fn the_day_has_its_rush_hour() {
     close(noon, weights[27], 0.2, "the rush hour, six hours into the log");
 }
 
-/// The share of jobs up to each size in the archive's lublin_256 log.
+/// The share of jobs up to each size in the lublin_256 log from the archive.
 const LOG_SIZES: [(u32, f64); 8] = [
     (1, 0.2493),
     (2, 0.3411),
@@ -145,7 +145,7 @@ fn generators_number_their_jobs() {
         assert_eq!(all, generate(text, 1));
         assert_ne!(all, generate(text, 2));
     }
-    // The stream of `both` consists of the jobs of the two classes, merged.
+    // The `both` stream consists of the jobs of the two classes, merged.
     let strip = |all: Vec<Record>| {
         all.into_iter().map(|job| (job.submit, job.nodes, job.run)).collect::<Vec<_>>()
     };

@@ -1,5 +1,5 @@
-//! Tests of real logs (`pavior_trials::log`), which run only if the logs are present, since they
-//! are too large to distribute.
+//! Tests of real logs (`pavior_trials::log`). Because the logs are too large to distribute, the
+//! tests run only if they are present.
 
 use std::fs::File;
 use std::io::BufReader;

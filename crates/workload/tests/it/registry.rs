@@ -1,4 +1,4 @@
-//! Tests that the registries agree with the folders, and that their entries are well formed.
+//! Tests that the registries match the directories, and that their entries are well formed.
 
 use std::collections::BTreeSet;
 

@@ -116,7 +116,7 @@ fn worked_cases() {
         ("compact:slack=0.2", "mesh:12x12", 13, Some([5, 3, 1])),
         ("compact:slack=0", "mesh:12x12", 13, None),
         ("compact:slack=0.15", "mesh:30x30", 20, Some([5, 4, 1])),
-        // 20 * 1.15 is 23, although 1.15 is not a binary fraction.
+        // 20 * 1.15 must be 23, although 1.15 cannot be represented exactly in binary.
         ("compact:slack=0.15", "mesh:1x23", 20, Some([1, 20, 1])),
         ("compact", "torus:48x48x41", 79_920, Some([48, 45, 37])),
         ("compact", "mesh:4x6", 7, Some([2, 4, 1])),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pavior_workload::traces::{Format, ReadError, ReadOptions, Skip, Trace, swf};
 
-/// Returns an SWF line with a number, a size, a status, and text after the 18 fields.
+/// Returns an SWF line with the given number, size, status, and text after the 18 fields.
 fn line(number: u64, size: u64, status: i64, behind: &str) -> String {
     format!("{number} 0 -1 60 {size} -1 -1 {size} 90 -1 {status} 1 1 1 1 1 -1 -1{behind}\n")
 }
@@ -43,7 +43,7 @@ fn processors_become_nodes_on_the_machine_of_the_header() {
     assert_eq!(sizes(&other.for_machine(163_840)), [2048, 131_072, 1]);
     let notes: Vec<&str> = other.notes().map(|note| note.text.as_str()).collect();
     assert!(notes.len() == 1 && notes[0].contains("--processors-per-node 4 divides"), "{notes:?}");
-    // With the option, sizes are divided by its value, regardless of the header.
+    // With the option, sizes are divided by the given number, regardless of the header.
     for (by, expected) in [(1, [2048, 131_072, 1]), (4, [512, 32_768, 1]), (3, [683, 43_691, 1])] {
         let trace = Arc::new(with(&log, &divided(by)).unwrap());
         assert_eq!(sizes(&trace.for_machine(40_960)), expected, "{by}");
@@ -136,7 +136,7 @@ fn pieces_of_jobs_are_skipped() {
     assert_eq!((note.count, note.line), (1, 6));
     let options = ReadOptions { pieces: true, ..ReadOptions::default() };
     assert_eq!(with(&log, &options).unwrap().report.kept, 6);
-    // Status 271 is an exit code, not the status of a whole job, so the piece is kept.
+    // Status 271 is an exit code and does not indicate a whole job, so the piece is kept.
     let log = line(1, 16, 2, "") + &line(1, 16, 271, "");
     assert_eq!(read(&log).report.kept, 2);
 }

@@ -1,4 +1,4 @@
-//! Tests of the rules of the Standard Workload Format, on small logs with oddities from real ones.
+//! Tests of the Standard Workload Format's rules, on small logs with oddities from real logs.
 
 use std::io::{self, BufReader, Read};
 

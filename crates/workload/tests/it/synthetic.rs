@@ -1,4 +1,4 @@
-//! Tests of synthetic streams: their distributions, and the independence of their draws.
+//! Tests of synthetic streams: their distributions, and the independence of the random streams.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Sides, volume};
@@ -78,7 +78,7 @@ fn uniform_decreasing_sides() {
 #[test]
 fn exponential_sides() {
     let grid = Grid::mesh(&[8, 8, 8]).unwrap();
-    // The probability P(side = s) is P(s-1 < X <= s) with mean 4, and everything above 7 becomes 8.
+    // P(side = s) is P(s-1 < X <= s) for X with mean 4, except that all values above 7 become 8.
     let tail = |x: f64| (-x / 4.0).exp();
     let mut expected: Vec<f64> =
         (1..=7).map(|s| tail(f64::from(s) - 1.0) - tail(f64::from(s))).collect();
@@ -135,7 +135,7 @@ fn services() {
     let average = mean(all.iter().map(|job| quota(job) as f64));
     assert!((average - expected).abs() < 0.08, "{average} {expected}");
     assert!(all.iter().all(|job| quota(job) >= 1 && job.estimate.0 == quota(job)));
-    // The same draws are rounded differently. Rounding down and rounding up differ by one, except
+    // The same draws are rounded differently. Rounding up gives one more than rounding down, except
     // that values below 1 become 1 in both cases.
     let rounded = |how: &str| jobs(&workload(1.0, "uniform", how), &grid, 40_000);
     let (up, nearest) = (rounded("messages:5:rounding=up"), rounded("messages:rounding=nearest"));
@@ -175,7 +175,7 @@ fn cycles_are_rounded_up() {
         (workload(0.02, "uniform", "constant"), workload(0.02, "uniform", "messages:5"));
     assert_eq!((time.unit().name, cycle.unit().name), ("time_unit", "cycle"));
     for (a, b) in jobs(&time, &grid, 1000).iter().zip(jobs(&cycle, &grid, 1000)) {
-        // Rounding to a millionth may move a value across an integer, but not in this stream.
+        // Rounding to a millionth could move a value across an integer, but not in this stream.
         assert_eq!(a.arrival.0.div_ceil(1_000_000), b.arrival.0);
     }
 }
@@ -218,7 +218,7 @@ fn jobs_become_records_of_a_log() {
 
 #[test]
 fn the_jobs_are_pinned() {
-    // A change here changes every published result, so it must be deliberate.
+    // A change here would change every published result, so it must be deliberate.
     let grid = Grid::mesh(&[8, 8, 8]).unwrap();
     let seen: Vec<_> = jobs(&Synthetic::at_load(4.6), &grid, 3)
         .iter()

@@ -14,7 +14,7 @@ use crate::output::{self, Format};
 use crate::progress::Bar;
 use crate::{files, input, settings};
 
-/// The minimum number of random requests in the stream before it repeats.
+/// The minimum number of random requests to generate before the stream repeats.
 const MIN_DRAWN_REQUESTS: usize = 100_000;
 
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
 }
 
-/// Reads the request stream from a log, or generates it at random. Creating a scenario requires a
-/// strategy, which does not affect the jobs.
+/// Reads the request stream from a log, or generates it at random. A scenario needs a strategy, but
+/// the choice of strategy does not affect the jobs.
 fn draw_stream(
     args: &BenchArgs,
     strategy: &Selection,

@@ -175,7 +175,7 @@ fn table_row(
     vec![strategy, name.to_string(), count, held, work, median, mean, p99, whole, ratio]
 }
 
-/// Returns a row's fields, under their names in JSON and CSV.
+/// Returns a row's fields, each with the name it has in JSON and CSV.
 fn fields(row: &BenchRow) -> Vec<(&'static str, Value)> {
     let attempts = row.all.count as f64;
     let mut fields = vec![
@@ -222,7 +222,7 @@ fn time_cells(times: Option<Times>) -> [String; 3] {
     cells.unwrap_or_else(|| ["-"; 3].map(String::from))
 }
 
-/// Formats the average number of units examined per attempt.
+/// Formats the average number of boxes and words examined per attempt.
 fn work_per_attempt(answers: &Answers) -> String {
     let units = answers.work.boxes + answers.work.words;
     if answers.count == 0 { "-".into() } else { significant(units as f64 / answers.count as f64) }

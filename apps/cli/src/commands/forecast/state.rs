@@ -51,8 +51,8 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     report.reply().print(args.output.format(), MAX_WIDTH)
 }
 
-/// Creates a forecaster. If a log of past jobs is given, the forecaster learns from it. Also
-/// returns the current time on the forecaster's clock.
+/// Creates a forecaster, which learns from a log of past jobs if there is one. Also returns the
+/// current time on the forecaster's clock.
 fn forecaster(
     args: &ForecastArgs,
     scheduler: &Selection,
@@ -69,8 +69,8 @@ fn forecaster(
     Ok(learned?)
 }
 
-/// Returns the rules for interpreting requests. Fails if an option for reading logs is given
-/// without a log.
+/// Returns the rules for interpreting requests. Fails if the user specified an option for reading
+/// logs but no log.
 fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
     let settings = args.parameters.settings().into_iter();
     let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
@@ -94,7 +94,7 @@ struct JobDescription {
     user: Option<u64>,
 }
 
-/// The state of a machine and a forecaster for it.
+/// A machine's state and its forecaster.
 struct Site<'a> {
     busy: &'a Busy,
     /// The current time on the state's clock.
@@ -102,7 +102,7 @@ struct Site<'a> {
     /// The current time on the forecaster's clock.
     origin: Time,
     forecaster: Forecaster,
-    /// True if a log of past jobs was given.
+    /// True if the user provided a log of past jobs.
     has_past: bool,
 }
 
@@ -177,10 +177,10 @@ struct QueueReport {
     grid: Grid,
     now: f64,
     waiting: Vec<Waiting>,
-    /// The id of each waiting job. `None` means that the job can never start.
+    /// The id of each waiting job, or `None` if the job can never start.
     ids: Vec<Option<JobId>>,
     forecast: QueueForecast,
-    /// The experience gained from the log of past jobs.
+    /// The experience learned from the log of past jobs, if any.
     past: Option<Experience>,
 }
 

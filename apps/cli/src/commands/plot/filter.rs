@@ -70,7 +70,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
     Ok((index, input::parts(values).map(within).collect::<Result<_, _>>()?))
 }
 
-/// Returns a value in the form that the table uses.
+/// Returns a value in the form that the table uses for it.
 fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, BadName> {
     let canonical = parameter.canonical(typed, &Catalogue::default());
     let canonical = canonical.as_deref().unwrap_or(typed);

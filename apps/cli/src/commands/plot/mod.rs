@@ -100,7 +100,7 @@ fn draw_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fails if an option that applies only to results tables was given.
+/// Fails if the user specified an option that applies only to results tables.
 fn no_results_options(args: &PlotArgs) -> Result<(), Failure> {
     let chart = &args.chart;
     let options = [("--filter", &chart.filter), ("--x", &chart.x), ("--y", &chart.y)];
@@ -119,7 +119,7 @@ fn one_input(args: &PlotArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns a flag for each of the x and y axes, which is true if the axis is logarithmic.
+/// Returns two flags, for the x and y axes, each of which is true if the axis is logarithmic.
 fn logarithmic(args: &PlotArgs) -> Result<[bool; 2], Failure> {
     if let Some(other) = args.chart.log.iter().find(|axis| !["x", "y"].contains(&axis.as_str())) {
         return Err(Failure::usage(format!("--log {other}: must be x, y or x,y")));

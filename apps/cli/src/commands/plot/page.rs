@@ -7,12 +7,12 @@ use pavior_viewer::{CurvePoint, ScheduledJob};
 use super::placements::Placements;
 
 /// The maximum product of events and nodes for which the largest free box is computed after every
-/// event. At this limit, that takes a few seconds. Above it, the box is computed only for states
-/// that last until the next column of the schedule.
+/// event. At this limit, the computation takes a few seconds. Above the limit, the box is computed
+/// only for states that last until the next column of the schedule.
 const MAX_EVENT_NODES: u64 = 200_000_000;
 /// The number of columns in the schedule, chosen to exceed the width of a screen in pixels.
 const SCHEDULE_COLUMNS: f64 = 8192.0;
-/// The maximum number of placements on a page. Browsers cannot play more.
+/// The maximum number of placements on a page. Browsers cannot play back more.
 const MAX_JOBS: usize = 200_000;
 
 /// Creates the page.

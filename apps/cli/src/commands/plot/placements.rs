@@ -16,7 +16,7 @@ use crate::{files, input};
 #[derive(Default)]
 pub(super) struct Placements {
     pub(super) placed: Vec<Placed>,
-    /// The job name of each placement, with the submit time unless the job moved there.
+    /// The job name of each placement, plus the submit time unless the job was moved there.
     pub(super) jobs: Vec<(Value, Option<f64>)>,
     /// The time unit, if the first placement specifies one.
     pub(super) unit: Option<String>,
@@ -78,7 +78,7 @@ fn read(input: impl BufRead, grid: &Grid) -> Result<Placements, String> {
         if all.placed.is_empty() {
             all.unit = value.get("unit").and_then(Value::as_str).map(String::from);
         }
-        // A job does not wait again when it moves.
+        // A job that moves does not wait again.
         let waits = value.get("moved").is_none();
         let submit = value.get("submit").and_then(Value::as_f64).filter(|_| waits);
         all.jobs.push((value["job"].take(), submit));

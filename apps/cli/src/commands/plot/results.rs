@@ -81,7 +81,7 @@ fn choose_y<'a>(args: &'a PlotArgs, table: &Table) -> Result<&'a str, Failure> {
     Err(Failure::option("--y", y, 0, &bad))
 }
 
-/// Returns the default title, which names the machine if all rows have the same one.
+/// Returns the default title, which includes the machine if it is the same in all rows.
 fn title(table: &Table, x: &Parameter, y: &str, conditions: &Conditions) -> String {
     let machine = |row| table.value(row, "machine").filter(|machine| !machine.is_empty());
     let first = table.rows.first().and_then(machine);
@@ -108,7 +108,7 @@ fn check_finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Suggests a filter if a chart has too many series.
+/// Returns a note that suggests a filter, for a chart with too many series.
 fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
     let names: Vec<&str> = figure.series.iter().map(|&one| parameters::ALL[one].name).collect();
     let example = figure.series.last().and_then(|&last| {

@@ -1,4 +1,4 @@
-//! `pavior reproduce all`: runs each paper in its own directory, and writes one report for all.
+//! `pavior reproduce all`: reproduces each paper in its own directory, and writes one report.
 
 use std::path::Path;
 

@@ -38,7 +38,7 @@ pub(super) fn run(paper: &Paper, args: &ReproduceArgs, out: &Path) -> Result<(),
     print::alternatives(args.sweep.output.format(), readings, &ranking)
 }
 
-/// Returns the files that are written in addition to the usual result files.
+/// Returns the files to write in addition to the usual result files.
 fn tables(readings: &Readings, ranking: &[Closeness]) -> Result<Vec<Publication>, csv::Error> {
     let (mut table, mut statements) = (Vec::new(), Vec::new());
     readings.write(ranking, &mut table)?;

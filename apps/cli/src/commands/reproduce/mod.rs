@@ -145,7 +145,7 @@ struct Task<'p> {
 
 impl Task<'_> {
     /// Runs the missing replications, and passes all results to `judge`. Writes the files that
-    /// `judge` returns, and returns its other result.
+    /// `judge` returns, then returns the value that comes with them.
     fn run<T>(
         &self,
         args: &ReproduceArgs,

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Format, Table};
 
-/// Prints the statements. If there are several papers, a table shows only counts.
+/// Prints the verdicts on the statements. For several papers, a table shows only the counts.
 pub(super) fn verdicts(format: Format, papers: &[Verdicts], out: &Path) -> Result<(), Failure> {
     let all: Vec<Statement> =
         papers.iter().flat_map(|paper| paper.statements.iter().cloned()).collect();
@@ -46,7 +46,7 @@ fn object(one: &Statement) -> Value {
     })
 }
 
-/// Prints a table exactly as it is stored in its file.
+/// Prints a table exactly as stored in its file.
 fn csv(
     write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), csv::Error>,
 ) -> Result<(), Failure> {
@@ -78,7 +78,7 @@ fn paragraph(table: Table, rows: impl Iterator<Item = Vec<String>>) -> Result<()
     output::plain("\n")
 }
 
-/// Prints the readings, starting with the closest one.
+/// Prints the alternative readings, closest first.
 pub(super) fn alternatives(
     format: Format,
     readings: &Readings,

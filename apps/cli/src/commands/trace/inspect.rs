@@ -75,7 +75,7 @@ fn csv(summary: &LogSummary) -> Result<(), Failure> {
     output::csv(&["key", "value"], &rows)
 }
 
-/// Returns the values in a summary that fit on one line, each with its name.
+/// Returns the single-line values in a summary, each with its name.
 fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     let optional = |value: Option<f64>| value.map_or("-".to_string(), round);
     let format = summary.format.map_or("-", pavior::workload::traces::Format::title).to_string();

@@ -1,4 +1,4 @@
-//! Plans to make room by a given time: which jobs to move, requeue, or wait for.
+//! Plans how to make room by a given time: the jobs to move, requeue, or wait for.
 
 use pavior::answers::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, room_by};
 use pavior::{Cuboid, JobId, Time};
@@ -15,7 +15,7 @@ const LOSS_PARTS: f64 = 1000.0;
 /// The time by which a plan must free a box or nodes.
 pub(super) struct Deadline {
     pub(super) by: f64,
-    /// The current time. If it is given, jobs may also be requeued.
+    /// The current time. Jobs may also be requeued if this is set.
     pub(super) now: Option<f64>,
 }
 
@@ -58,7 +58,7 @@ struct RoomAnswer<'a> {
 }
 
 impl RoomAnswer<'_> {
-    /// Returns the end time with this rank, for which a move waits, or `None` if it can start now.
+    /// Returns the end time that a move must wait for, or `None` if the move can start now.
     fn time(&self, rank: Time) -> Option<Value> {
         (rank > Time::ZERO).then(|| self.ends.at(rank))
     }

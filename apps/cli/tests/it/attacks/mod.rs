@@ -1,4 +1,4 @@
-//! Attacks on the command line: names with control sequences, huge numbers, and kills.
+//! Attacks on the command line: names with control sequences, huge numbers, and SIGKILL.
 
 mod counts;
 mod failure_rates;

@@ -18,7 +18,7 @@ pub(super) struct Kueue {
     /// The number of pods missing from each assignment.
     pub(super) missing_pods: u32,
     pub(super) preempts: bool,
-    /// The time when each Workload is retried; until then, Kueue 0.17 keeps the quota.
+    /// The time at which each Workload is retried. Until then, Kueue 0.17 keeps the quota.
     retry_at: HashMap<Uid, i64>,
     /// The time of each Workload's latest eviction by a check, which determines the queue order.
     evicted: HashMap<Uid, i64>,
@@ -149,12 +149,12 @@ impl Kueue {
     }
 }
 
-/// Returns our check, which follows another program's check.
+/// Returns our check, which comes after another program's check.
 pub(super) fn our_check(workload: &mut Workload) -> &mut AdmissionCheckState {
     &mut workload.status.admission_checks[1]
 }
 
-/// Replaces a Workload's conditions with the given ones, all of which are true.
+/// Sets a Workload's conditions to the given ones, all of which are true.
 fn set_conditions(model: &mut Model, one: &mut Workload, holds: &[&str]) {
     let conditions = holds.iter().map(|kind| json!({ "type": kind, "status": "True" }));
     let conditions: Vec<Value> = conditions.collect();

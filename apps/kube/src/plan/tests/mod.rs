@@ -1,4 +1,4 @@
-//! Plans for a model cluster: an API server with object versions, lagging watches, the Job
+//! Tests plans on a model cluster: an API server with object versions, lagging watches, the Job
 //! controller, a scheduler and nodes.
 
 mod answers;

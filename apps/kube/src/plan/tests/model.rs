@@ -1,6 +1,6 @@
-//! An in-memory cluster. Changes are numbered; each replica has read each kind up to some number.
-//! Its writes to existing placements and Workloads are rejected if the object has changed since
-//! then. A patch that opens a pod tests the uid and the gate; deleting a pod requires only its uid.
+//! An in-memory cluster. Changes are numbered, and each replica has read each kind up to some
+//! number. Its write to an existing placement or Workload fails if the object has changed since. A
+//! patch that opens a pod tests the uid and the gate; deleting a pod requires only its uid.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub(super) struct Model {
     pub(super) history: Vec<Change>,
     /// The number of discarded changes that precede `history`.
     pub(super) discarded: usize,
-    /// The nodes where each Job's pods ended, by rank.
+    /// The nodes on which each Job's pods ended, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
     /// The delay, in seconds, before each Workload requests its released quota again.
     pub(super) retry_delays_s: HashMap<Uid, i64>,
@@ -194,7 +194,7 @@ impl Model {
         self.change_job(uid, |job| job.spec.suspend = Some(suspended));
     }
 
-    /// Resumes a Job as Kueue does, with its flavors' selectors.
+    /// Resumes a Job the way Kueue does, adding its flavors' selectors.
     pub(super) fn resume(&mut self, uid: &Uid, labels: &BTreeMap<String, String>) {
         let Some(mut job) = self.world.jobs.get(uid).cloned() else { return };
         job.spec.suspend = Some(false);
@@ -215,7 +215,7 @@ impl Model {
         }
     }
 
-    /// Adds our gate and another one to every pod.
+    /// Sets the gates of every pod to our gate and the given one.
     pub(super) fn gate_all(&mut self, gate: &str) {
         for uid in self.pods(|_| true) {
             let mut pod = self.world.pods[&uid].clone();

@@ -43,7 +43,7 @@ impl Cluster {
         kinds(&made)
     }
 
-    /// Runs all components once per second from one time to another.
+    /// Runs all components once per second from `from` to `to`.
     fn go(&mut self, from: i64, to: i64) {
         for now in from..to {
             self.step(now);
@@ -72,7 +72,7 @@ impl Cluster {
         self.pods(job).len()
     }
 
-    /// Returns true if a Job's check becomes `Retry` between two times.
+    /// Returns true if a Job's check becomes `Retry` between `from` and `to`.
     fn retries(&mut self, job: &Uid, from: i64, to: i64) -> bool {
         (from..to).fold(false, |retries, now| {
             self.go(now, now + 1);
@@ -305,7 +305,7 @@ fn jobs_without_a_shape_are_admitted_and_jobs_without_a_machine_are_retried() {
         let annotations = serde_json::from_value(annotations).unwrap();
         cluster.model.change_job(job, |job| job.metadata.annotations = annotations);
     }
-    // A JobSet, and a Job that has not been read yet.
+    // These Workloads belong to a JobSet and to a Job that has not been read yet.
     let set = cluster.submit("set", "2x2", 0);
     let unread = cluster.submit("unread", "2x2", 0);
     for (job, kind) in [(&set, "JobSet"), (&unread, "Job")] {

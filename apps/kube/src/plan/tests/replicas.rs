@@ -75,7 +75,7 @@ pub(super) struct Replicas {
 }
 
 impl Replicas {
-    /// Creates three replicas, two of them with a wrong clock.
+    /// Creates three replicas, two of them with wrong clocks.
     pub(super) fn three() -> Replicas {
         let all = [0, 90, -90].map(|clock_error| Replica { clock_error, ..Replica::default() });
         Replicas { all: all.into(), plans: 0 }

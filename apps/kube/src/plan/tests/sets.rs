@@ -1,4 +1,4 @@
-//! Jobs in a set that share one box.
+//! Tests of Jobs in a set that share one box.
 
 use serde_json::json;
 
@@ -114,7 +114,7 @@ fn a_set_is_placed_again_after_one_of_its_jobs_is_deleted() {
     assert_eq!(bound_pods(&model).len(), 8);
     model.delete_job(&second);
     assert_eq!(kinds(&planned(&model)), ["withdraw"]);
-    // The other Job's pods keep running until the deleted Job has a successor.
+    // The other Job's pods keep running until the deleted Job is replaced.
     let made = settle(&mut model);
     let is_bound = |pod: &Pod| pod.owner().as_ref() == Some(&first) && pod.node().is_some();
     assert_eq!(model.pods(is_bound).len(), 4);

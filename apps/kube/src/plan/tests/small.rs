@@ -159,8 +159,8 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
     let placed = |model: &Model, job: &Uid| {
         model.world.placements.values().any(|one| one.spec.job_uid == *job)
     };
-    // The crowded namespace may start one Job that was already waiting, and one next to the box
-    // reserved for the other namespace; then it is the other namespace's turn.
+    // The crowded namespace may start one Job that was already waiting, and one outside the box
+    // reserved for the other namespace; then the other namespace gets its turn.
     for (ends, placed_rows, other) in [(1, 4, false), (2, 5, false), (3, 5, false), (0, 5, true)] {
         model.end(&rows[ends]);
         settle_with(&mut model, &mut memory);
@@ -206,7 +206,7 @@ fn a_placement_that_lacks_a_node_still_holds_its_other_nodes() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let jobs = ["a", "b"].map(|name| model.add_job(name, "2x1", &json!({})));
     model.make_pods();
-    // Two replicas create the placements without having seen each other's.
+    // Two replicas create the placements, neither having seen the other's.
     for (job, nodes) in jobs.iter().zip([["n0-0", "n1-0"], ["n1-0", "n2-0"]]) {
         let placement = PlacementSpec {
             machine: "m".into(),
@@ -241,7 +241,7 @@ fn a_lagging_replica_deletes_no_valid_objects() {
         assert!(made.actions.iter().all(|action| model.apply(action)), "{word}");
     }
     let [without_placement, without_job] = &mut views;
-    // One replica has read the Jobs and pods but not the placement, the other has read the
+    // One replica has read the Jobs and pods but not the placement; the other has read the
     // placement but not its Job.
     for kind in 0..2 {
         without_placement.advance(&model, kind, usize::MAX);

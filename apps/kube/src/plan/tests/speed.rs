@@ -108,7 +108,7 @@ fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     world.jobs.insert(job.uid(), job);
 }
 
-/// Cordons all other nodes and adds `waiting` waiting Jobs.
+/// Cordons all free nodes, and adds waiting Jobs for a total of `waiting`.
 fn crowd(world: &mut World, running: usize, waiting: usize) {
     let held: HashSet<String> =
         world.placements.values().flat_map(|one| one.spec.nodes.clone()).collect();
@@ -130,7 +130,7 @@ fn worked() -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Returns the shortest CPU time of several runs, and the result.
+/// Returns the shortest CPU time over several runs, along with the result.
 fn best<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
     let mut runs = (0..times).map(|_| {
         let began = worked();

@@ -49,7 +49,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Reads the updates of a kind among the next `most` changes.
+    /// Reads the updates of one kind among the next `most` changes.
     pub(super) fn advance(&mut self, model: &Model, kind: usize, most: usize) {
         let to = self.read[kind].saturating_add(most).min(model.changes());
         let (from, end) = (self.read[kind] - model.discarded, to - model.discarded);
@@ -62,7 +62,7 @@ impl View {
         self.join(model);
     }
 
-    /// Lists a kind again from scratch. Intermediate changes are not seen.
+    /// Lists a kind again from scratch, skipping intermediate changes.
     pub(super) fn list(&mut self, model: &Model, kind: usize) {
         let (world, all) = (&mut self.world, &model.world);
         match kind {

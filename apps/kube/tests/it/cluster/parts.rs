@@ -1,4 +1,4 @@
-//! The parts of the control plane, and other controllers.
+//! Control plane components and other controllers.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -13,13 +13,13 @@ pub(crate) const PARTS: &[&str] =
     &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
 
 impl Cluster {
-    /// Kills and restarts a part of the control plane.
+    /// Kills and restarts a component of the control plane.
     pub(crate) fn restart_part(&self, part: &str) {
         self.kill_part(part);
         self.run_part(part);
     }
 
-    /// Starts a killed part of the control plane and waits until it is ready.
+    /// Starts a killed component of the control plane and waits until it is ready.
     pub(crate) fn run_part(&self, part: &str) {
         let mut command = Command::new(script());
         command.args(["run", RELEASE.as_str()]).arg(self.path()).arg(part);
@@ -51,12 +51,12 @@ impl Cluster {
         command
     }
 
-    /// Kills a part of the control plane, or a controller.
+    /// Kills a component of the control plane, or a controller.
     pub(crate) fn kill_part(&self, part: &str) {
         let pid = std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap();
-        // The signal fails if the part has already ended.
+        // Sending the signal fails if the component has already exited.
         let _ = Command::new("kill").args(["-9", pid.trim()]).status();
-        // The part is not a child, so instead of waiting for it, give it time to close its port.
+        // The component is not a child process to wait for, so give it time to close its port.
         std::thread::sleep(Duration::from_millis(300));
     }
 
@@ -68,7 +68,7 @@ impl Cluster {
             assert!(head.contains(" 200 "), "{head}: {answer}");
             serde_json::from_str::<Value>(&answer).expect("etcd answers in JSON")
         };
-        // Every response has the revision. The key is `/` in Base64.
+        // Every response includes the revision. The key is `/` in Base64.
         let range = post("/v3/kv/range", &json!({ "key": "Lw==" }));
         let revision = &range["header"]["revision"];
         post("/v3/kv/compaction", &json!({ "revision": revision, "physical": true }));

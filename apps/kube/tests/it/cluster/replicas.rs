@@ -46,14 +46,14 @@ impl Cluster {
         let _ = replica.wait();
     }
 
-    /// Pauses a replica, like a suspended machine, or resumes it.
+    /// Pauses a replica, as if its machine were suspended, or resumes it.
     pub(crate) fn pause_replica(&self, at: usize, asleep: bool) {
         let signal = if asleep { "-STOP" } else { "-CONT" };
         let pid = self.replicas[at].id().to_string();
         let _ = Command::new("kill").args([signal, &pid]).status();
     }
 
-    /// Starts a proxy that disturbs one in `one_of` requests of replicas with the account `spoilt`.
+    /// Starts a proxy that disrupts one in `one_of` requests of replicas with account `spoilt`.
     pub(crate) fn spoil(&self, seed: u64, one_of: u64) -> Proxy {
         let client = client(&self.runtime, self.path(), "pavior");
         let proxy = Proxy::start(&self.runtime, client, seed, one_of);

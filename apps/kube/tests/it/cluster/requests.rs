@@ -71,8 +71,8 @@ impl Cluster {
         self.good(User::Admin, "PATCH", path, body);
     }
 
-    /// Creates an object, retrying until it exists. If a response was lost, the object already
-    /// exists.
+    /// Creates an object, retrying until it exists. If a response was lost, the object may already
+    /// exist when the request is retried.
     pub(crate) fn create(&self, user: User, path: &str, object: &Value) {
         let exists = || match self.ask(user, "POST", path, object) {
             Ok(_) => true,

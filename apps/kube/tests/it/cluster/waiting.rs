@@ -8,12 +8,12 @@ use super::Cluster;
 use super::objects::JOBS;
 
 impl Cluster {
-    /// Waits at most ten minutes until a condition holds.
+    /// Waits up to ten minutes for a condition to hold.
     pub(crate) fn until(&self, what: &str, holds: impl FnMut() -> bool) {
         self.within(600, what, holds);
     }
 
-    /// Waits at most `seconds` seconds until a condition holds.
+    /// Waits up to `seconds` seconds for a condition to hold.
     pub(crate) fn within(&self, seconds: u64, what: &str, mut holds: impl FnMut() -> bool) {
         let began = Instant::now();
         while !holds() {

@@ -15,7 +15,7 @@ impl Decider<'_> {
         let mut replies = Vec::with_capacity(commands.len());
         let mut commands = commands.into_iter().peekable();
         while let Some(command) = commands.next() {
-            // Consecutive grants share one scheduling pass if no waiting request could start.
+            // If no waiting request can start, consecutive grants share one scheduling pass.
             self.more = is_end(&command) && commands.peek().is_some_and(is_end)
                 || is_grant(&command)
                     && commands.peek().is_some_and(is_grant)

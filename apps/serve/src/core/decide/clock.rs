@@ -12,7 +12,7 @@ use crate::core::{Caller, EndReason, Event, Instant, Reply, ServiceRecord, Servi
 /// Conditions for trusting a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockRule {
-    /// The maximum time by which the clock may be ahead of the last record, in milliseconds.
+    /// The maximum lead of a trusted clock over the last record, in milliseconds.
     pub most_ahead_ms: u64,
     /// True if the operator has confirmed the clock, no matter how far ahead it is.
     pub confirmed: bool,
@@ -25,7 +25,7 @@ impl Default for ClockRule {
 }
 
 impl ClockRule {
-    /// Returns the service's time, given the wall clock and the time of the last record.
+    /// Returns the time to use, given the wall-clock time and the time of the last record.
     pub fn now(&self, wall_ms: u64, last_ms: u64) -> u64 {
         if self.doubts(wall_ms, last_ms) { last_ms } else { wall_ms.max(last_ms) }
     }
@@ -36,8 +36,8 @@ impl ClockRule {
 }
 
 impl ServiceState {
-    /// Returns the initial time of the service's clock. Adds a record if doubt about the wall clock
-    /// begins or ends.
+    /// Returns the time from which the service's clock starts. Adds a record if the wall clock is
+    /// newly in doubt or no longer in doubt.
     pub fn begin_clock(
         &mut self,
         wall_ms: u64,

@@ -38,7 +38,7 @@ impl Decider<'_> {
         Ok(self.grant(admission, &parts))
     }
 
-    /// Asks the strategy to place a request that does not wait.
+    /// Has the strategy allocate nodes for a request that does not wait.
     fn allocate(&mut self, admission: &Admission) -> Result<Vec<Cuboid>, Stop> {
         let Admission { board, ref tenant, request, ref asked } = *admission;
         let (now_ms, estimate) = (self.now_ms, estimate(asked.estimate_ms, asked.ttl_ms));
@@ -75,7 +75,7 @@ impl Decider<'_> {
         Ok(self.grant(Admission { board, tenant, request, asked }, &parts))
     }
 
-    /// Resolves a request's machine and tenant, and checks that its job name is not in use.
+    /// Resolves a request's machine and tenant. Also checks that its job name is not in use.
     fn resolve(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
         if self.state.epoch + 1 >= epoch::MAX_EPOCH {

@@ -42,7 +42,7 @@ pub struct RefusedRequest {
     pub by_count: bool,
 }
 
-/// The reason why a command produces no record.
+/// The reason why a command was not carried out.
 enum Stop {
     Problem(Problem),
     Refused(RefusedRequest),
@@ -76,16 +76,16 @@ struct Decider<'a> {
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// True if another end or grant follows in the batch. The queues advance after the last one.
+    /// True to postpone advancing the queues until after a later end or grant in the batch.
     more: bool,
 }
 
 impl ServiceState {
-    /// Decides a command, applies the decision to the state, and adds its records.
+    /// Decides a command, applies the decision to the state, and appends its records.
     ///
-    /// The same state, time and command always produce the same records and reply. Leases that have
-    /// expired by `now_ms` end first. If the key is already known, returns the original reply and
-    /// changes nothing.
+    /// The same state, time and command always produce the same records and reply. First ends the
+    /// leases that have expired by `now_ms`. If the key is already known, returns the original
+    /// reply without executing the command.
     pub fn decide(
         &mut self,
         now_ms: u64,

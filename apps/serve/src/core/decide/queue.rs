@@ -1,4 +1,4 @@
-//! Admits requests to queues, enforces quotas, and starts waiting requests.
+//! Adds requests to the queues, enforces quotas, and starts waiting requests.
 
 use super::Decider;
 use super::lease::Admission;
@@ -39,7 +39,7 @@ impl Decider<'_> {
                 format!("the queue is full: {most} requests are already waiting"),
             ));
         }
-        // The operator is exempt. If fewer slots are in use than free, no tenant exceeds the limit.
+        // The operator is exempt. If most slots are free, no tenant can be over the limit.
         if self.caller.tenant.is_none() || count < left {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Checks that `nodes` more nodes would not exceed a tenant's quota.
+    /// Checks that granting a tenant `nodes` more nodes would not exceed its quota.
     pub(super) fn check_quota(&self, tenant: &str, nodes: u64) -> Result<(), Problem> {
         let used = self.state.usage.get(tenant).copied().unwrap_or(0);
         match self.state.quota(tenant) {

@@ -2,7 +2,7 @@
 
 use crate::storage::frame;
 
-/// A row's checksum: CRC-64/XZ over the previous row's sum, the row's number, and its record.
+/// A row's checksum: the CRC-64/XZ of the previous row's sum, the row's number, and its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chain(pub(super) i64);
 

@@ -1,7 +1,7 @@
-//! A server's claim to write, renewed and checked on a separate thread. A decision may take longer
-//! than the heartbeat timeout of other servers, so this thread sends the heartbeats on its own
-//! connection. It stops when a decision takes longer than [`ClaimTimeouts::hang`]; another server
-//! then takes over.
+//! A server's claim to be the writer, renewed and checked on a separate thread. A decision may take
+//! longer than other servers wait for a heartbeat, so this thread sends the heartbeats on its own
+//! connection. It stops sending them when a decision takes longer than [`ClaimTimeouts::hang`];
+//! another server then takes over.
 #![allow(clippy::disallowed_methods, reason = "heartbeats are not decisions")]
 
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const CHECK: &str = "SELECT FROM pavior_leader WHERE epoch = $1";
 pub struct ClaimTimeouts {
     /// The time without a heartbeat after which another server takes over.
     pub silence: Duration,
-    /// The duration of a decision after which the writer is considered hung.
+    /// The duration after which a decision is considered hung.
     pub hang: Duration,
 }
 
@@ -44,7 +44,7 @@ struct ClaimState {
     is_closed: bool,
 }
 
-/// The channel for the result of a reader's check.
+/// The channel for the result of a check made on behalf of a reader.
 type ClaimCheck = oneshot::Sender<Result<(), String>>;
 
 /// A server's claim.
@@ -140,7 +140,7 @@ struct Renewal {
     config: Config,
     timeouts: ClaimTimeouts,
     client: Option<Client>,
-    /// The start of the first failure since the database was last reached.
+    /// The time of the first failure since the database was last reachable.
     failing_since: Option<Instant>,
 }
 
@@ -166,12 +166,12 @@ impl Renewal {
         }
     }
 
-    /// Executes a statement that renews or checks the claim. If the database is unreachable,
-    /// the claim may still be valid, so the claim ends only after the time without a heartbeat that
-    /// lets another server take over.
+    /// Executes a statement that renews or checks the claim. If the database is unreachable, the
+    /// claim may still be valid, so it ends only once there has been no heartbeat for so long that
+    /// another server may take over.
     fn renew(&mut self, claim: &ServerClaim, statement: &str, epoch: i64) -> Result<(), String> {
         let began = Instant::now();
-        // The connection may have been lost, so the statement is tried once more.
+        // The connection may have been lost, so try the statement once more.
         let done = self.execute(statement, epoch).or_else(|_| self.execute(statement, epoch));
         self.failing_since = done.is_err().then(|| self.failing_since.unwrap_or(began));
         let one_row = |rows| if rows == 1 { Ok(()) } else { Err(ANOTHER_EPOCH.to_string()) };

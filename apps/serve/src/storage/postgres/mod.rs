@@ -1,9 +1,9 @@
 //! The PostgreSQL store. Several servers share a database, and one of them writes. The leader's row
 //! names that server and contains its epoch. Every insert locks this row in the same statement and
-//! requires the epoch to be the writer's own. A server is therefore fenced even if it is paused for
-//! an hour and resumes in the middle of an insert, which a session lock could not guarantee.
-//! Replies to readers are fenced by checking the epoch. A separate thread sends the heartbeats
-//! (`claim.rs`).
+//! requires the row's epoch to be the writer's own. A server is therefore fenced even if it is
+//! paused for an hour and resumes in the middle of an insert, which a session lock could not
+//! guarantee. Replies to readers are fenced by checking the epoch. A separate thread sends
+//! heartbeats (`claim.rs`).
 //!
 //! Each row has a checksum over its record and the previous row's checksum, and the leader's row
 //! contains the last row's number and checksum. Changed or removed rows are thus detected.

@@ -92,7 +92,7 @@ fn fields(line: &str) -> Vec<String> {
     while let Some(letter) = letters.next() {
         let last = fields.len() - 1;
         match letter {
-            // The password is the last field and may contain colons.
+            // The password is the last field, which may contain unescaped colons.
             ':' if fields.len() < 5 => fields.push(String::new()),
             '\\' => fields[last].extend(letters.next()),
             other => fields[last].push(other),
@@ -119,7 +119,7 @@ mod tests {
         for other in ["db:5432:*:*:x", "other:*:*:*:x", "*:*:*:root:x", "# *:*:*:*:x", "db:x"] {
             assert_eq!(found(other, url), None, "{other}");
         }
-        // PostgreSQL's defaults replace a missing port or database.
+        // If the port or database is missing, PostgreSQL's defaults are used.
         let short = "postgres://pavior@db";
         assert_eq!(found("db:5432:pavior:pavior:x", short).as_deref(), Some("x"));
     }

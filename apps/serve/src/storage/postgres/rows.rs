@@ -10,7 +10,7 @@ use crate::storage::{Each, History, StoreError, read};
 
 /// The number of rows fetched at a time.
 const PAGE: i64 = 1000;
-/// The table that contains the records, as named in errors.
+/// The table that contains the records, as shown in errors.
 const JOURNAL: &str = "pavior_journal";
 const SNAPSHOT: &str = "pavior_snapshot";
 const NOT_LAST: &str = "this is not the last row written";
@@ -62,7 +62,7 @@ impl Rows {
         Ok((column::<i64>(&row, 0)? as u64, Chain(column(&row, 1)?)))
     }
 
-    /// Verifies the checksums of all rows and snapshots, and parses the rows and the last snapshot.
+    /// Verifies the checksums of all rows and snapshots. Parses all rows and the last snapshot.
     pub(super) fn verify(&self) -> Result<(), StoreError> {
         let query = "SELECT seq, body, chain, sum FROM pavior_snapshot";
         for row in self.with(|client| client.query(query, &[]))? {
@@ -126,7 +126,7 @@ struct Position {
 }
 
 impl Position {
-    /// Moves to the next row after verifying it, and returns its record.
+    /// Verifies the next row, moves to it, and returns its record.
     fn advance<'a>(&mut self, row: &'a Row, head: (u64, Chain)) -> Result<&'a str, StoreError> {
         let (seq, text) = (column::<i64>(row, 0)? as u64, column::<&str>(row, 1)?);
         let stored = Chain(column(row, 2)?);

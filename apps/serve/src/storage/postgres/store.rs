@@ -25,12 +25,12 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS pavior_snapshot (
         seq bigint PRIMARY KEY, body text NOT NULL, chain bigint NOT NULL, sum bigint NOT NULL);";
 
-/// The SQL statement that inserts the leader's row, initially without a leader.
+/// The SQL statement that inserts the leader's row, which has no leader at first.
 const INSERT_LEADER: &str = "
     INSERT INTO pavior_leader (one, epoch, holder, beat, seq, sum)
     VALUES (true, 0, '', 'epoch', 0, 0) ON CONFLICT DO NOTHING";
 
-/// The SQL statement that inserts records and locks the leader's row. It inserts nothing if this
+/// The SQL statement that locks the leader's row and inserts records. It inserts nothing if this
 /// server is no longer the leader.
 const INSERT: &str = "
     WITH leader AS (
@@ -57,7 +57,7 @@ pub struct PostgresStore {
     /// The number and checksum of the last row, if known.
     last: Option<(u64, Chain)>,
     claim: Arc<ServerClaim>,
-    /// The number of bytes in the records since the last rotation.
+    /// The total size of the records since the last rotation, in bytes.
     size: u64,
     history: Arc<Rows>,
     /// The data directory, which is also locked.
@@ -128,7 +128,7 @@ impl PostgresStore {
         StoreError::Fenced(reason.to_string())
     }
 
-    /// Executes a statement under this server's epoch and returns the number of rows.
+    /// Executes a statement in this server's epoch and returns the number of affected rows.
     fn under_epoch(
         &mut self,
         carry_out: impl FnOnce(&mut Client, i64) -> Result<u64, postgres::Error>,

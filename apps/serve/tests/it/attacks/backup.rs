@@ -24,7 +24,7 @@ fn documented() -> String {
     lines.join("\n")
 }
 
-/// Runs the backup. Returns false if it must be repeated because a file disappeared or was
+/// Runs the backup. Returns false if it must be repeated because a file has disappeared or been
 /// replaced. Panics on any other failure.
 fn copy(data: &Path, to: &Path) -> bool {
     let quoted = |path: &Path| format!("'{}'", path.display());

@@ -20,7 +20,7 @@ const HOUR: u64 = 3600 * 1000;
 const YEAR: u64 = 365 * 24 * HOUR;
 const THEN: u64 = 1_750_000_000_000;
 
-/// Opens a folder, waiting until no process from another test holds its lock.
+/// Opens a folder once no process started by another test holds its lock anymore.
 fn locked(folder: &Path) -> DiskFolder {
     let mut opened = None;
     until("the lock", || {
@@ -87,7 +87,7 @@ fn no_lease_ends_when_the_service_starts_with_a_wrong_clock() {
         let leases: Vec<(u64, u64)> =
             (0..4).map(|hour| first.lease((hour + 1) * HOUR + random.below(HOUR))).collect();
         first.stop();
-        // Start several times in a row, with the clock up to 30 years ahead.
+        // Start the service several times in a row, with the clock up to 30 years ahead.
         let mut later = Vec::new();
         for _ in 0..=random.below(3) {
             let wrong = THEN + 25 * HOUR + random.below(30 * YEAR);
@@ -103,7 +103,7 @@ fn no_lease_ends_when_the_service_starts_with_a_wrong_clock() {
             assert_eq!((refused.0, &refused.1["reason"]), (403, &json!("operator-only")));
             running.stop();
         }
-        // After the clock is corrected, time continues from there, and leases expire normally.
+        // After the clock has been corrected, time continues and leases expire normally.
         let running = ClockedWriter::start(folder.path(), THEN + 2 * HOUR + HOUR / 2, false);
         assert!(!running.doubts());
         let held = running.held();
@@ -141,7 +141,7 @@ fn a_clock_is_confirmed_by_request_or_by_option() {
         assert!(!running.doubts());
         let view = running.view();
         assert!((now..now + HOUR).contains(&view.now_ms), "{}", view.now_ms);
-        // A lease granted while the clock was in doubt lasts its full duration.
+        // A lease granted while the clock was in doubt must last its full duration.
         if let Some(fresh) = view.leases.values().find(|lease| Some(lease.id) == fresh) {
             assert!(fresh.expires_ms.unwrap() >= now + HOUR);
         }

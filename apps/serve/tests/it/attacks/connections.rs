@@ -21,13 +21,13 @@ fn tokens(places: usize) -> (Server, crate::server::Setup) {
     })
 }
 
-/// Counts unanswered requests from the operator and from tenant b.
+/// Counts the operator's and tenant b's requests that go unanswered.
 fn locked_out(server: &Server, tries: usize) -> usize {
     let of = |token: &'static str| move || server.of(token);
     unanswered(tries, of("root-secret")) + unanswered(tries, of("b-secret"))
 }
 
-/// Returns a request from tenant a with an incomplete body of 1 MiB.
+/// Returns a request from tenant a with `sent` bytes of a 1 MiB body.
 fn unfinished(sent: usize) -> String {
     request("POST /v1/leases", "a-secret", &" ".repeat(sent), 1 << 20)
 }
@@ -55,7 +55,7 @@ fn unfinished_bodies_use_bounded_memory() {
     let _crowd = Crowd::open(&server.address, HERE, count, &unfinished((1 << 20) - 1));
     let more = server.memory().saturating_sub(before);
     println!("{count} bodies of 1 MiB: {more} KiB more memory");
-    // A tenant may have 32 MiB of bodies in flight, and each connection has its own buffers.
+    // A tenant may have 32 MiB of bodies in flight, and every connection has its own buffers.
     let most = 80 * 1024 + count as u64 * 64;
     attacked("tenants", "memory taken by bodies that do not end", 1, usize::from(more > most));
 }
@@ -91,7 +91,7 @@ fn unfinished_handshakes_do_not_lock_out_others() {
     let places = size(256, 256, 4096);
     let tokens = "root-secret\nb-secret tenant=b\n";
     let guarded = guarded_with(Some(tokens), false, |setup| setup.connections = Some(places));
-    // Send only the first bytes of a TLS handshake.
+    // Send only the first bytes of a TLS handshake on each connection.
     let _crowd = Crowd::open(&guarded.server.address, HERE, places + places / 4, "\x16\x03\x01");
     let tries = size(5, 5, 50);
     let failed = unanswered(tries, || guarded.client(None, Some("root-secret")))

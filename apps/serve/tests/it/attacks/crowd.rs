@@ -48,7 +48,7 @@ impl Crowd {
         crowd
     }
 
-    /// Counts the connections that the server has kept open.
+    /// Counts the connections that the server has not closed.
     pub(crate) fn open_still(&mut self) -> usize {
         let mut open = 0;
         for stream in &mut self.streams {
@@ -67,7 +67,7 @@ impl Crowd {
     }
 }
 
-/// Formats a tenant's request, which may declare a wrong body length.
+/// Formats a tenant's request. The declared body length need not be correct.
 pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> String {
     format!(
         "{line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
@@ -75,7 +75,7 @@ pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> Str
     )
 }
 
-/// Opens connections that each grant and end a lease. Counts those that do not get the expected
+/// Has `tries` new clients each request and end a lease. Counts those that do not get the expected
 /// replies within 20 s each.
 pub(crate) fn unanswered(tries: usize, client: impl Fn() -> Client) -> usize {
     (0..tries).filter(|_| granted(&mut client()).is_none()).count()

@@ -12,7 +12,7 @@ use crate::disk::{Simulated, files, opened, state_of};
 use crate::random::Random;
 use crate::records::{self, folder};
 
-/// Returns the folder of a stopped service, with several journal files and a snapshot.
+/// Returns the folder of a stopped service, containing several journal files and a snapshot.
 fn stopped(seed: u64) -> (Simulated, StateSnapshot) {
     let disk = Simulated::default();
     let (groups, _) = records::groups(seed, 16);
@@ -47,7 +47,7 @@ fn refused(disk: &Simulated) -> bool {
 }
 
 /// Damages a stopped folder in ways that must all be detected. Returns (kind, tried, missed). The
-/// oldest file may be missing, because the service itself removes old history.
+/// loss of the oldest file may go undetected, because the service itself removes old history.
 fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize, usize)> {
     let mut counts = vec![
         ("file cut at every length", 0, 0),
@@ -216,7 +216,7 @@ fn at_most_one_write_is_cut_off() {
 fn with_members(text: &str) -> Vec<String> {
     let places = text.match_indices('{').map(|(at, _)| at + 1);
     let inside = |at: usize| {
-        // Skip braces in the body of a stored reply, which is a string.
+        // Skip braces inside the body of a stored reply, which is a string.
         let quotes = text[..at].replace("\\\"", "").matches('"').count();
         quotes % 2 == 0
     };
@@ -224,7 +224,7 @@ fn with_members(text: &str) -> Vec<String> {
     places.filter(|&at| inside(at)).map(with).collect()
 }
 
-/// Returns a folder with a snapshot of record `seq` and an empty journal after it.
+/// Returns a folder with a snapshot up to record `seq`, followed by an empty journal.
 fn after_snapshot(seq: u64, text: &str) -> Simulated {
     let bytes = format!("{text}{:016x}\n", frame::sum(text.as_bytes()));
     records::after_snapshot(seq, bytes.as_bytes())
@@ -235,7 +235,7 @@ fn unknown_members_and_kinds_are_refused_before_anything_is_written() {
     let (groups, state) = records::groups(11, pavior_trials::size(60, 60, 600));
     let records: Vec<ServiceRecord> = groups.into_iter().flatten().collect();
     let (mut tried, mut failed) = (0, 0);
-    // The last file ends with garbage, which must not be cut off before everything has been read.
+    // The last file ends with garbage, which must not be cut off until everything has been read.
     let mut judge = |disk: &Simulated, file: &str, named: &str| {
         let last = journals(disk).pop().unwrap();
         disk.change(&last, |bytes| Some([&bytes[..], &[9; 50]].concat()));

@@ -25,7 +25,7 @@ fn large_replies_do_not_evict_those_of_other_tenants() {
     assert!(first.iter().all(|reply| reply.status == 201));
     let mut a = server.of("a-secret");
     let many = batch(vec![r#"{"lease":{"shape":[8,8]}}"#; 4096]);
-    // If tenants had no shares, 111 replies of 0.8 MB would evict all others.
+    // Without a fair share per tenant, 111 replies of 0.8 MB would evict all others.
     for round in 0..size(111, 111, 300) {
         assert_eq!(a.keyed("/v1/batch", &many, &format!("a{round}")).status, 200);
     }
@@ -39,14 +39,14 @@ fn large_replies_do_not_evict_those_of_other_tenants() {
             failed += usize::from(ask(&server, job) != *first);
         }
     }
-    // Replies are compressed. Without compression, the journal would grow by 88 MB.
+    // Replies are compressed; otherwise, the journal would grow by 88 MB.
     let journal = bytes(&setup.data, "journal-");
     println!("{journal} bytes of journal");
     assert!(journal <= 16 << 20, "{journal} bytes of journal");
     attacked("tenants", "evicting another tenant's stored replies", tried, failed);
 }
 
-/// A clock and a list of records, for requests with keys from many tenants.
+/// A test fixture that sends keyed requests for many tenants, with its own clock and records.
 #[derive(Default)]
 struct Requests {
     now_ms: u64,
@@ -54,8 +54,8 @@ struct Requests {
 }
 
 impl Requests {
-    /// Sends a tenant's request, with the number in its key and reply. Returns true if the reply
-    /// was already stored, so that the request adds no record.
+    /// Sends a tenant's request, whose key and reply contain the number. Returns true if the reply
+    /// was already stored, in which case the request adds no record.
     fn send(&mut self, state: &mut ServiceState, tenant: u64, number: u64) -> bool {
         self.now_ms += 1;
         let caller = Caller { tenant: Some(format!("t{tenant}")) };

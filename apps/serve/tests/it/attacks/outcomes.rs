@@ -1,5 +1,5 @@
-//! Tests writes with an unknown outcome, on a failing disk and with a database that stops during a
-//! commit.
+//! Tests writes whose outcome is unknown, on a failing disk and with a database that stops in the
+//! middle of a commit.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,7 @@ const CLOCK: StartClock = StartClock { wall_ms: 1_790_000_000_000, confirmed: fa
 
 type Outcome = Result<FormattedReply, Unavailable>;
 
-/// Runs a function that uses a writer on a disk.
+/// Starts a writer on a disk, runs a function that uses it, and stops the writer.
 fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -> Option<T> {
     let limits = ServiceLimits::default();
     let running = BareWriter::start(disk.clone(), CLOCK, limits)?;
@@ -38,7 +38,7 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
     Some(done)
 }
 
-/// Returns a request for a job with the given number and a key.
+/// Returns a keyed request for a job, both identified by the given number.
 fn ask(number: u64) -> CallerCommand {
     let job = Some(JobName::Number(number as i64));
     let command = Command::Lease(LeaseRequest { job, ..LeaseRequest::of(Ask::Shape([1, 1, 1])) });
@@ -93,7 +93,7 @@ fn a_reply_says_whether_a_command_survived_a_failing_disk() {
         });
         disk.mend();
         let Some(outcomes) = outcomes else { continue };
-        // Either only the process restarts, or the power has also failed.
+        // Either only the process restarts, or there is also a power failure.
         let after = if random.one_in(2) { disk.copy() } else { disk.after_crash(&mut random) };
         let found = granted(&after);
         for (number, outcome) in &outcomes {
@@ -110,7 +110,7 @@ fn a_reply_says_whether_a_command_survived_a_failing_disk() {
                 Err(_) => there != 0 && !twice(&outcomes, *number),
             });
         }
-        // After retrying with the same keys, every request has been executed exactly once.
+        // After each request is retried with the same key, it has been executed exactly once.
         let again = with_writer(&after, async |writer| {
             let mut again = Vec::new();
             for (number, _) in &outcomes {
@@ -144,14 +144,14 @@ fn a_service_whose_writer_panics_is_not_ready() {
     // Acknowledged records remain readable.
     assert_eq!(wait(writer.view()).unwrap().leases.len(), 1);
     running.stop().expect_err("the writer has panicked");
-    // After a restart, the service continues, and a client that retries gets its answer.
+    // After a restart, the service keeps working, and a client that retries gets its answer.
     let again = with_writer(&disk, async |writer| answer(writer, 2).await);
     assert!(again.is_some_and(|answer| answer.is_ok()));
     assert_eq!(granted(&disk), HashMap::from([(1, 1), (2, 1)]));
 }
 
-/// Checks that a stop and a full queue leave no command unanswered, and that a rejected command is
-/// not executed.
+/// Checks that every command is answered even if the service stops or the queue is full, and that a
+/// rejected command is never executed.
 #[test]
 fn every_command_is_answered_when_the_service_stops() {
     let (mut stopped, mut busy) = (0, 0);
@@ -186,12 +186,12 @@ fn every_command_is_answered_when_the_service_stops() {
 #[derive(Default)]
 struct Notes {
     granted: HashMap<u64, u64>,
-    /// Jobs whose requests were reported as not executed, and abandoned.
+    /// Jobs whose requests were reported as not executed and were then abandoned.
     not_done: HashSet<u64>,
     unknown: HashSet<u64>,
 }
 
-/// Sends requests with keys. Abandons some that fail, and retries the others until answered.
+/// Sends keyed requests. Abandons some of those that fail and retries the rest until answered.
 fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
     let mut random = Random(number);
     let mut client = Client::new(address);

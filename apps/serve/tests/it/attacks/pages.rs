@@ -40,7 +40,7 @@ fn a_short_job_among_thousands_is_a_narrow_line() {
     pavior_trials::attacked("pages", "a one-second job in eleven days", 1, failed);
 }
 
-/// Returns a page with 2,000 jobs of 8 nodes and one job of 48 nodes in the middle.
+/// Returns a page with 2,000 eight-node jobs and one 48-node job in the middle.
 fn schedule() -> String {
     let mut points = Vec::new();
     let mut jobs = Vec::new();

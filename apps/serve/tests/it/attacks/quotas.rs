@@ -1,4 +1,4 @@
-//! Tests tenants that try to exceed their quota by using strategies that round up.
+//! Tests whether tenants can exceed their quota through strategies that round up.
 
 use std::collections::HashMap;
 

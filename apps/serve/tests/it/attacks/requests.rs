@@ -85,8 +85,8 @@ fn spelled(name: &str, random: &mut Random) -> String {
     format!("\"{}\"", name.chars().map(letter).collect::<String>())
 }
 
-/// Sends requests that must be refused with a given status. Counts those that were not, or that
-/// changed the state.
+/// Sends requests that must be refused with a given status. Counts the requests that were not
+/// refused or that changed the state.
 fn refused(
     attack: &str,
     status: u16,

@@ -1,4 +1,4 @@
-//! Tests clients that use leases from the original service with a restored copy.
+//! Tests clients that present leases from the original service to a restored copy.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Requests leases, some of which must wait. Returns their numbers and epochs.
+/// Requests leases, some of which have to wait. Returns their ids and epochs.
 fn ask(client: &mut Client, count: usize, random: &mut Random) -> Vec<(u64, u64)> {
     let mut got = Vec::new();
     for _ in 0..count {
@@ -43,7 +43,7 @@ fn an_old_holder_cannot_change_a_restored_copy() {
         ask(&mut client, 5, &mut random);
         let copied = Setup { data: setup.data.with_extension("copy"), ..setup.clone() };
         copy(&setup.data, &copied.data);
-        // The original keeps running, and in some rounds is restarted.
+        // The original keeps running; in some rounds, it is restarted.
         let mut old = ask(&mut client, 20, &mut random);
         if round % 2 == 1 {
             original.restart(&setup);

@@ -9,14 +9,14 @@ use crate::disk::state_of;
 use crate::records;
 use crate::takeover::{Database, timeouts};
 
-/// The seed and number of the groups of records.
+/// The seed for the random groups of records, and the number of groups.
 const SEED: u64 = 8;
 const GROUPS: usize = 30;
 
 /// An assignment that changes a record's time, substituted for `ALTER` in the statements.
 const ALTER: &str = "record = replace(record, '\"at_ms\":', '\"at_ms\":1')";
 
-/// Types of damage to an idle database: each has a name and SQL statements.
+/// Ways to damage an idle database, each with a name and SQL statements.
 const DAMAGES: &[(&str, &str)] = &[
     ("an early record altered", "UPDATE pavior_journal SET ALTER WHERE seq = 3"),
     (
@@ -120,12 +120,12 @@ fn rows_of_an_unknown_kind_are_refused_and_unchanged() {
     let (groups, _) = records::groups(SEED, GROUPS);
     fill(&url, &groups.concat());
     let mut client = Client::connect(&url, NoTls).unwrap();
-    // Store the last record with the checksum of a writer that knows its kind.
+    // Give the last record an unknown kind and a valid checksum, as a newer writer would.
     let query = "SELECT seq, record, (SELECT sum FROM pavior_journal WHERE seq = last.seq - 1)
         FROM pavior_journal AS last ORDER BY seq DESC LIMIT 1";
     let row = client.query_one(query, &[]).unwrap();
     let (seq, record, before): (i64, String, i64) = (row.get(0), row.get(1), row.get(2));
-    // An event is either an object with its kind as the only member, or just its kind.
+    // An event is either an object whose only member is named after its kind, or the kind alone.
     let known = record;
     let record = known.replacen("\"event\":{\"", "\"event\":{\"novel-", 1);
     let record = record.replacen("\"event\":\"", "\"event\":\"novel-", 1);

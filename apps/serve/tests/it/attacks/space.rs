@@ -1,4 +1,4 @@
-//! Tests tenants that try to use up queue slots and disk space.
+//! Tests tenants that try to exhaust queue slots and disk space.
 
 use pavior_serve::core::{Ask, Caller, Command, FormattedReply, LeaseRequest, ServiceState};
 use pavior_serve::service::written;
@@ -66,7 +66,7 @@ fn the_journal_is_bounded_by_bytes() {
     }
     let seq = root.seq();
     println!("{seq} records, at most {most} bytes of journal");
-    // The size includes records after the last snapshot and those written while it was saved.
+    // The size includes records written while the last snapshot was saved and after it.
     let failed = usize::from(most > 4 * MOST);
     assert!(seq > 10_000);
     attacked("data", "filling the disk with records within --history", tried, failed);

@@ -1,4 +1,4 @@
-//! Tests watchers that use up all slots or do not read.
+//! Tests watchers that occupy every slot or never read.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -17,7 +17,7 @@ fn ask(token: &str) -> String {
     request("GET /v1/watch", token, "", 0)
 }
 
-/// Checks that a watcher is accepted and receives events.
+/// Checks that a watch request is accepted and that events arrive.
 fn watches(address: &str, token: &str) -> Option<()> {
     let mut stream = TcpStream::connect(address.trim_start_matches("http://")).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;

@@ -150,7 +150,7 @@ fn nodes_times_and_lists_are_reachable_by_keyboard() {
     browser.value("document.getElementById('single').click()");
 }
 
-/// Checks that playback uses steps of one second without transitions if reduced motion is set.
+/// Checks that with reduced motion, playback advances in one-second steps without transitions.
 #[test]
 fn reduced_motion_plays_in_steps() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -1,4 +1,4 @@
-//! Checks that opening a view's URL elsewhere shows the same view.
+//! Checks that opening a view's URL in another window shows the same view.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -45,7 +45,7 @@ fn the_url_restores_the_view() {
     browser.press("3");
     browser.until("window.pavior.page.series.busy.length >= 1");
     browser.press(",");
-    // Match parts of the URL by name, because `sort=` ends with `t=`.
+    // Match the URL's parameters by name, because `sort=` also ends with `t=`.
     let part = "new URLSearchParams(location.hash.slice(1)).get";
     browser.until(&format!("!window.pavior.page.live && {part}('t') !== null"));
     browser.until(&format!("{part}('view') === '3d' && {part}('job') === '1'"));

@@ -1,4 +1,4 @@
-//! Tests forecasts, reservations and slots on the page.
+//! Tests how the page shows forecasts, reservations and slots.
 
 use pavior_trials::Browser;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn a_waiting_request_has_a_bar_from_its_earliest_to_its_latest_start() {
     browser.open(&format!("{}/#list=waiting", server.address));
     browser.until("document.querySelectorAll('#waiting .track:not([hidden])').length === 2");
     browser.shows("note", "No forecast has been compared with an actual start yet");
-    // Screen readers get the times from the service's answer.
+    // Screen readers get the times in the service's answer.
     let queue = client.get("/v1/queue").json();
     let forecast = &queue["waiting"][0]["forecast"];
     let [earliest, latest] = ["earliest", "latest"].map(|name| forecast[name].as_str().unwrap());
@@ -74,7 +74,7 @@ fn reservations_are_listed_and_drawn_until_canceled() {
     check_accessibility(&mut browser, "ahead");
     browser.press("3");
     browser.picture("ahead-3d");
-    // Selecting a row shows its text and draws only its box.
+    // Selecting a row shows the row's text and draws only its box.
     browser.value("document.querySelectorAll('#ahead .name')[1].click()");
     browser.shows("answer", "later: 2×1×2 at 0,3,0 kept free from ");
     assert_eq!(browser.value("window.pavior.page.drawn.length"), 1);

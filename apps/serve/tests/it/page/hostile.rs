@@ -22,7 +22,7 @@ fn names_are_never_treated_as_html() {
     for (index, name) in names.iter().enumerate() {
         let lease = json!({ "shape": [8, 1], "job": name, "ttl_s": 3600 });
         let answer = client.post("/v1/leases", lease.to_string());
-        // The service rejects some texts; the others must be harmless on the page.
+        // The service rejects some of these texts; the rest must be harmless on the page.
         tried += usize::from(answer.status == 201);
         let wait = json!({ "shape": [8, 8], "job": format!("{name}{index}"), "wait": true });
         client.post("/v1/leases", wait.to_string());

@@ -48,7 +48,7 @@ fn the_job_table_sorts_and_searches() {
     browser.until(&is(&["open", "b10", "b9", "a"]));
     sort(&mut browser, "Nodes");
     browser.until(&is(&["open", "b9", "a", "b10"]));
-    // Rows without an end come last in both directions.
+    // Rows without an end time sort last in both directions.
     sort(&mut browser, "Ends");
     browser.until(&is(&["a", "b10", "b9", "open"]));
     sort(&mut browser, "Ends");
@@ -82,7 +82,7 @@ fn a_click_counts_even_if_the_machine_changes_during_it() {
     client.lease(json!({ "shape": [8, 2], "job": "first" }));
     browser.open(&server.address);
     browser.shows("jobs", "first");
-    // The new row must not displace the old one.
+    // A row that appears during the click must not displace the row under the pointer.
     sort(&mut browser, "Job");
     let place = browser.value(
         "(() => { const b = document.querySelector('#jobs .name').getBoundingClientRect();
@@ -115,7 +115,7 @@ fn a_renewed_lease_ends_later_in_the_table() {
     );
 }
 
-/// Checks that a page with 10,000 jobs has few elements, and that every job can be reached.
+/// Checks that a page with 10,000 jobs uses few elements, and that every job can be reached.
 #[test]
 fn ten_thousand_jobs_need_few_elements() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -145,7 +145,7 @@ fn ten_thousand_jobs_need_few_elements() {
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("window.pavior.page.job !== null");
     browser.picture("ten-thousand");
-    // The page's own work for an update is short, even if drawing is slow.
+    // The page spends little time on an update, even if drawing is slow.
     let frames = browser.value("window.pavior.frames(1000)");
     println!("32x32x16 nodes and 10,000 jobs: {frames}");
     assert!(frames["build"].as_f64().unwrap() < 500.0, "{frames}");

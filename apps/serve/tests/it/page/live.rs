@@ -68,7 +68,7 @@ fn the_page_shows_the_present_and_the_past() {
     browser.picture("dark-2d");
 }
 
-/// Checks that moves are drawn and described using job names.
+/// Checks that the page draws the moves and describes them by job name.
 fn moves_are_drawn(browser: &mut Browser) {
     browser.value("document.getElementById('shape').value = '8x4x4'");
     browser.value("document.querySelector('#ask button').click()");
@@ -76,7 +76,7 @@ fn moves_are_drawn(browser: &mut Browser) {
     browser.shows("answer", "job first from");
     browser.shows("answer", "job <b>second</b> from");
     assert_eq!(browser.value("window.pavior.page.moves.length"), 2);
-    // The answer names the box that is marked in red.
+    // The answer mentions the box that is marked in red.
     let red = "(() => { const [{ part }] = window.pavior.page.marks;
       return `${part.sides.join('x')} at ${part.base.join(',')}`; })()";
     let red = browser.value(red);
@@ -88,7 +88,7 @@ fn moves_are_drawn(browser: &mut Browser) {
     browser.press("2");
 }
 
-/// Checks that the time axis ends at the current time, even if nothing happens or history is shown.
+/// Checks that the time axis ends now, even if nothing happens or a past state is shown.
 #[test]
 fn the_time_axis_ends_at_the_current_time() {
     let Some(mut browser) = Browser::start(400, 900) else { return };

@@ -46,7 +46,7 @@ fn each_machine_has_its_own_jobs_refusals_and_view() {
     browser.shows("counts", "16 busy");
     browser.until("document.getElementById('refused-total').textContent === '0'");
 
-    // Switching to another machine ends the isolation of a job.
+    // Switching to another machine stops isolating the job.
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("!document.getElementById('chosen').hidden");
     browser.press("c");
@@ -83,7 +83,7 @@ fn a_question_is_about_the_displayed_machine() {
     browser.picture("machines-400");
 }
 
-/// Switches machines so often that open watches would use up the browser's connections.
+/// Switches machines so often that leaked watches would exhaust the browser's connections.
 #[test]
 fn switching_machines_leaves_no_watch_open() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -99,7 +99,7 @@ fn switching_machines_leaves_no_watch_open() {
     browser.shows("counts", "16 busy");
 }
 
-/// Checks that the URL contains the machine and the time.
+/// Checks that the URL selects the machine and the time.
 #[test]
 fn the_url_selects_a_machine() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

@@ -35,7 +35,7 @@ fn check_accessibility(browser: &mut Browser, name: &str) {
         browser.prefer(dark, false);
         browser.value("new Promise((done) => setTimeout(done, 500))");
         browser.picture(&format!("{name}-{width}-{dark}"));
-        // Without axe-core, this reports the test as skipped.
+        // If axe-core is not installed, the test is reported as skipped.
         if let Some(found) = browser.barriers() {
             assert_eq!(found, "", "{name} {width} dark: {dark}");
         }

@@ -1,4 +1,4 @@
-//! Tests refusals on the timeline and in the list.
+//! Tests how refusals appear on the timeline and in the list.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -12,7 +12,7 @@ const IS_MARKED: &str = "(() => { const { chart } = window.pavior, { left, top }
     const x = Math.round(chart.x(chart.drawn.refused[0])), inMark = top - 9, opaque = 200;
     const { data } = chart.canvas.getContext('2d').getImageData(x, inMark, 1, 1);
     return x >= left && data[3] > opaque; })()";
-/// Moves the pointer over the curves to the time of the first refusal.
+/// Moves the pointer over the chart to the time of the first refusal.
 const POINT_AT_REFUSAL: &str = "(() => { const { chart } = window.pavior, { top } = chart.area();
     const box = chart.canvas.getBoundingClientRect(), x = chart.x(chart.drawn.refused[0]);
     const at = { clientX: box.left + x, clientY: box.top + top + 13 };
@@ -34,7 +34,7 @@ fn the_timeline_and_the_list_show_refusals() {
     browser.value(POINT_AT_REFUSAL);
     browser.shows("chart-tip", "refused: ");
     browser.picture("refusals");
-    // Clicking a row shows that time, when fewer nodes were busy than now.
+    // Clicking a row shows the state at that time, when fewer nodes were busy than now.
     server.of("root-secret").lease(json!({ "shape": [2, 2] }));
     browser.shows("counts", "37 busy");
     browser.value("document.querySelector('#refused .name').click()");

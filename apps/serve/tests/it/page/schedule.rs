@@ -1,4 +1,4 @@
-//! Tests the page for a schedule, which needs no server.
+//! Tests the page that shows a schedule, which needs no server.
 
 use pavior_trials::Browser;
 

@@ -12,8 +12,8 @@ use crate::server::{Server, fresh};
 const LOOKS: &str = "[...document.querySelectorAll('#legend button .patch')].map((one) =>
     [one.style.backgroundColor, getComputedStyle(one).backgroundImage].join())";
 
-/// The number of colors at the center of each lease's first node in 2D, which is one for a lease
-/// without a pattern. The square is larger than the patterns' period but smaller than a node.
+/// The number of colors at the center of each lease's first node in 2D; 1 means no pattern. The
+/// sampled square is larger than one repeat of a pattern but smaller than a node.
 const INKS: &str = "(() => { const { stage, page } = window.pavior, { flat } = stage;
     const pen = flat.canvas.getContext('2d'), side = 10, channels = 4;
     return [...page.machine.leases.values()].map((lease) => {
@@ -26,7 +26,7 @@ const INKS: &str = "(() => { const { stage, page } = window.pavior, { flat } = s
       }
       return colors.size; }); })()";
 
-/// Returns the tenants' colors and patterns, which must all be different.
+/// Returns the tenants' colors and patterns, after checking that they all differ.
 fn different_looks(browser: &mut Browser) -> BTreeSet<String> {
     let looks = browser.value(LOOKS);
     let looks: Vec<String> = serde_json::from_value(looks).expect("looks are texts");
@@ -55,7 +55,7 @@ fn each_of_36_tenants_has_its_own_color_or_pattern() {
         browser.press(key);
         check_accessibility(&mut browser, name);
     }
-    // Nodes are drawn with the legend's patterns, so only 12 tenants have a plain color.
+    // The nodes have the same patterns as the legend, so only 12 tenants have a plain color.
     browser.until(&format!("{INKS}.filter((inks) => inks === 1).length === 12"));
 
     // Any further tenants share a gray.
@@ -67,7 +67,7 @@ fn each_of_36_tenants_has_its_own_color_or_pattern() {
     assert_eq!(browser.value("document.querySelectorAll('#legend button').length"), 36);
 }
 
-/// Starts a server where seven tenants hold all but eight nodes.
+/// Starts a server on which seven tenants hold all but eight nodes.
 fn seven_tenants() -> Server {
     let (server, _) = fresh(|setup| {
         setup.scheduler = Some("easy".into());

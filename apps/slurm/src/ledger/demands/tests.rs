@@ -45,7 +45,7 @@ fn constraints_have_slurms_meaning() {
         ("(c|d)&nvme", false),
         ("a&(b|c)&nvme", true),
         ("c&a|b", true),
-        // False from left to right, but true if `&` binds more tightly. Both must be true.
+        // False when read left to right, true if `&` binds more tightly. Both must be true.
         ("a|b&c", false),
     ] {
         assert_eq!(node_satisfies(fields(constraint, "N/A", "0")), expected, "{constraint}");

@@ -43,7 +43,7 @@ fn check_other_fields(comments: &[Vec<u8>]) -> TestCaseResult {
     Ok(())
 }
 
-/// Checks that no job other than the original one is parsed from corrupted output.
+/// Checks that corrupted output contains no job other than the original one.
 fn check_corrupted(noise: &[u8], at: usize) -> TestCaseResult {
     let noise = String::from_utf8_lossy(noise).into_owned();
     let whole = line(&waiting(&[]), &noise);
@@ -57,7 +57,7 @@ fn check_corrupted(noise: &[u8], at: usize) -> TestCaseResult {
     Ok(())
 }
 
-/// Tests a property with many random values, and reports the result of the attack.
+/// Tests a property with many random values and reports the result as an attack.
 fn run_attack<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> TestCaseResult) {
     let tried = size(1000, 1000, 100_000);
     let config = Config { failure_persistence: None, ..Config::with_cases(tried as u32) };

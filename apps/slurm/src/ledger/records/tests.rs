@@ -1,4 +1,4 @@
-//! Tests for `squeue` output, both recorded and constructed.
+//! Tests for recorded and constructed `squeue` output.
 
 use super::*;
 

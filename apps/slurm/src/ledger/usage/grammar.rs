@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::{Association, Limit, LimitKind, Member, QosLimits, Throttle, Unit};
 use crate::names::number;
 
-/// Limits on the number of jobs, by their Slurm names.
+/// Limits on the number of jobs, by Slurm's names.
 const JOBS: &[&str] = &["GrpJobs", "MaxJobs", "MaxJobsPA", "MaxJobsPU"];
 /// Limits on trackable resources.
 const RESOURCES: &[&str] = &[
@@ -96,7 +96,7 @@ fn user_number(text: &str) -> Option<u32> {
 
 /// Parses `ClusterName=c Account=acc UserName=joe(1001) Partition= ... ParentAccount=root(1) ...`.
 fn parse_association(line: &str) -> Option<(Member, Association)> {
-    // Everything after this may be arbitrary text written by an operator.
+    // The comment, which comes last, may contain any text.
     let line = line.split(" Comment=").next()?;
     let of = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let user = of("UserName")?;

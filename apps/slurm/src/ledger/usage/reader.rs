@@ -1,4 +1,4 @@
-//! Requests limits from Slurm no more often than necessary.
+//! Requests limits from Slurm, but no more often than necessary.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ const CHECK_INTERVAL_S: u64 = 30;
 /// A reader of limits that caches them between cycles.
 #[derive(Default)]
 pub(crate) struct Reader {
-    /// The time at which association limits were last requested, if ever.
+    /// The time of the last request for association limits, if any.
     requested_at: Option<u64>,
     associations: HashMap<Member, Association>,
     /// The number of malformed association records.
@@ -32,7 +32,7 @@ impl Reader {
         Reader { throttles: Throttles::with_first(array), ..Reader::default() }
     }
 
-    /// Makes the next `read` request association limits even if none were set before.
+    /// Makes the next `read` request association limits even if the last request returned none.
     pub(crate) fn forget(&mut self) {
         self.requested_at = None;
     }

@@ -1,7 +1,7 @@
 use super::*;
 
-/// Output of Slurm 24.11.5 and 26.05.5 on a cluster with all kinds of limits, and with running and
-/// waiting jobs.
+/// Output from Slurm 24.11.5 and 26.05.5, for a cluster with limits of every kind and with running
+/// and waiting jobs.
 const QOS: [&str; 2] = [include_str!("qos-24.11.5.txt"), include_str!("qos-26.05.5.txt")];
 const ASSOCIATIONS: [&str; 2] =
     [include_str!("assoc-24.11.5.txt"), include_str!("assoc-26.05.5.txt")];

@@ -1,4 +1,4 @@
-//! Array throttles missing from `squeue` output, which are requested one array at a time.
+//! Throttles that `squeue` omits, requested one array at a time.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -52,14 +52,14 @@ impl Throttles {
             }
         }
         for array in self.due(arrays, now).into_iter().take(MAX_ARRAYS) {
-            // If the response has no throttle, keep the old one and request it again later.
+            // If the response contains no throttle, keep the old one and retry later.
             let throttle = request(array)?.unwrap_or_else(|| self.throttle(array));
             self.known.insert(array, KnownThrottle { requested_at: now, throttle });
         }
         Ok(arrays.iter().map(|&array| (array, self.throttle(array))).collect())
     }
 
-    /// Returns the arrays whose throttles have not been requested recently, least recent first.
+    /// Returns the arrays whose throttles are due for a request, least recently requested first.
     fn due(&self, arrays: &BTreeSet<u32>, now: u64) -> Vec<u32> {
         let requested_at = |array: u32| self.known.get(&array).map(|known| known.requested_at);
         let is_due = |array: &u32| !is_recent(requested_at(*array), now);
@@ -79,7 +79,7 @@ pub(super) fn request(array: u32) -> Result<Option<Throttle>, SlurmError> {
     Ok(reported(&Call::new(Query::Show, &["job", &number, "-o"]).run()?, array))
 }
 
-/// Finds an array's throttle in the output of `scontrol`, if it was successful.
+/// Finds an array's throttle in the output of `scontrol`, unless `scontrol` failed.
 fn reported(output: &Output, array: u32) -> Option<Throttle> {
     if output.status.success() {
         return grammar::throttle_of(&String::from_utf8_lossy(&output.stdout), array);
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// Updates the throttles of arrays that `squeue` does not list. Returns the requested arrays.
+    /// Updates throttles of arrays that `squeue` omits. Returns the arrays that were requested.
     fn requests(throttles: &mut Throttles, arrays: Range<u32>, now: u64) -> Vec<u32> {
         let mut requests = Vec::new();
         let request = |array| {

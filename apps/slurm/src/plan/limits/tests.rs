@@ -114,7 +114,7 @@ fn with_safe_limits_the_remaining_minutes_cover_the_time_limit() {
     };
     // The job uses 30 node-minutes.
     assert!(!ask(50, 20, 100) && ask(50, 21, 100) && ask(71, 0, 100));
-    // If a factor scales the usage, the daemon cannot predict it, so Slurm decides.
+    // If usage is scaled, the daemon cannot predict it, so the decision is left to Slurm.
     let mut scaled = safe.clone();
     scaled.qos.get_mut("q").unwrap().is_unscaled = false;
     let full = usage(&[("q", limit("GrpTRESMins", Unit::Nodes, 1, 1))], &[]);

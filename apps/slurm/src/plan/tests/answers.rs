@@ -1,4 +1,4 @@
-//! Checks `pavior slurm why` against the table of answers for all interfaces.
+//! Checks `pavior slurm why` against the table of answers that all interfaces share.
 
 use pavior::answers::Queued;
 use pavior_cluster::{Context, MAX_MOVES, date};
@@ -23,7 +23,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap()
 }
 
-/// Returns the ledger with a case's jobs and unavailable nodes.
+/// Returns a ledger with the jobs and unavailable nodes of a test case.
 fn ledger_of(case: &Value) -> Ledger {
     let held = case["jobs"].as_array().unwrap().iter().map(|job| {
         let [[x, y], [width, height]] =
@@ -41,7 +41,7 @@ fn ledger_of(case: &Value) -> Ledger {
     ledger
 }
 
-/// Explains why a case's request is waiting, in the table's format.
+/// Explains, in the table's format, why the request of a test case is waiting.
 fn answer(config: &Config, case: &Value) -> Vec<String> {
     let ledger = ledger_of(case);
     let site = Site { is_fifo: true, ..Site::default() };

@@ -1,4 +1,4 @@
-//! Tests for when nodes are expected to become free, after a job ends or Slurm powers them off.
+//! Tests when nodes are expected to become free after a job ends or Slurm powers them off.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn a_resumed_job_ends_at_the_time_that_slurm_reports() {
     assert!(with_end(None).0.is_empty());
 }
 
-/// Checks that a completing job is expected to release its nodes soon, despite its time limit.
+/// Checks that a completing job is expected to release its nodes soon, whatever its time limit.
 #[test]
 fn an_ending_job_releases_its_nodes_soon() {
     let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &[0, 1, 2, 3], 6000) };
@@ -41,8 +41,8 @@ fn an_ending_job_releases_its_nodes_soon() {
     );
 }
 
-/// Checks that longer jobs do not overtake a job that needs the nodes of a completing job,
-/// whichever nodes those are.
+/// Checks that longer jobs do not overtake a job that is waiting for the nodes of a completing job,
+/// no matter which nodes those are.
 #[test]
 fn no_job_overtakes_one_that_needs_the_nodes_of_an_ending_job() {
     for held in 1..255_u32 {

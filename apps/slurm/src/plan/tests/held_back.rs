@@ -46,8 +46,8 @@ fn the_partition_tier_precedes_the_priority() {
 
 #[test]
 fn held_jobs_stay_held_and_their_gates_close() {
-    // One job was held while its gate was open, one was requeued and held, one was held without a
-    // gate, and one with its gate closed.
+    // The jobs were held in different situations: with the gate open, after a requeue, without a
+    // gate, and with the gate closed.
     let held = |job: SlurmJob| SlurmJob { priority: 0, reason: "JobHeldUser".into(), ..job };
     let open = held(opened("1", "2x2", 4, &[0, 1, 4, 5]));
     let requeued = SlurmJob { start: Some(1120), ..held(opened("2", "2x1", 2, &[2, 3])) };
@@ -60,7 +60,7 @@ fn held_jobs_stay_held_and_their_gates_close() {
     assert_eq!(changes.len(), 3);
 }
 
-/// Creates a run in which a QOS limits each user.
+/// Creates a run with a QOS limit for each user.
 fn limited(name: &'static str, unit: Unit, most: u64, used: u64) -> Run {
     let mut run = Run::new("strict");
     run.site.enforced = Enforcement::Limits;
@@ -79,7 +79,7 @@ fn a_job_limit_restricts_opened_gates_but_not_other_users() {
     let other = SlurmJob { user: 1002, ..two("4", 1) };
     let jobs = vec![two("1", 1), two("2", 1), two("3", 1), other, shaped("5", "1x1", 1, 1)];
     let decision = run.decide(&ledger(jobs), 1000);
-    // One job is running. In strict order, jobs 2 and 3 would block the others.
+    // One job already runs. In strict order, jobs 2 and 3 would block the others if queued.
     let opened: Vec<String> = opened_gates(&decision.changes)
         .iter()
         .map(|open| open.split(' ').next().unwrap().into())
@@ -137,7 +137,7 @@ fn a_limit_reported_by_slurm_closes_the_gate_and_holds_back_related_jobs() {
     assert_eq!(closes(&changes), [("1".to_string(), Priority::Computed)]);
     let started = opened_gates(&changes);
     assert!(started.len() == 1 && started[0].starts_with("3 "), "{started:?}");
-    // The gate is closed, and the job's reason no longer names the limit. The gate stays closed
+    // The gate is closed, and the job's reason no longer names the limit, but the gate stays closed
     // until the other job ends.
     let again = shaped("1", "2x1", 2, 9);
     let state = ledger(vec![again.clone(), runs, kin.clone()]);

@@ -45,7 +45,7 @@ fn the_gate_stays_open_while_preempted_jobs_end() {
     let changes = run.at(&ledger(vec![victim(), rest(), high("4", "2x2", 4)]), 1000);
     assert_eq!(opened_gates(&changes), ["4 n0,n1,n4,n5"]);
     let open = || SlurmJob { qos: "high".into(), ..opened("4", "2x2", 4, &[0, 1, 4, 5]) };
-    // Nodes n4 and n5 are idle, but no other job may use them.
+    // Nodes n4 and n5 are idle, but they are kept for the job whose gate is open.
     let at = |run: &mut Run, jobs, now| run.at(&ledger(jobs), now);
     assert!(at(&mut run, vec![victim(), rest(), open(), waits()], 1005).is_empty());
     let ending = SlurmJob { phase: Phase::Completing, ..victim() };
@@ -77,7 +77,7 @@ fn the_gate_closes_if_slurm_preempts_no_job() {
 
 #[test]
 fn preemption_for_a_later_job_does_not_delay_the_first() {
-    // The first job may not preempt others. It gets n0 to n3 when job 9 ends.
+    // The first job may not preempt other jobs. It gets n0 to n3 once job 9 ends.
     let held = || running("9", "4x1", &[0, 1, 2, 3], 600);
     let first = || shaped("1", "4x1", 4, 100);
     let below = || low("2", "4x1", &[4, 5, 6, 7]);

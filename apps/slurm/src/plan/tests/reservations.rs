@@ -20,7 +20,7 @@ fn a_job_waits_for_the_end_of_a_reservation() {
     assert_eq!(opened_gates(&run.at(&state, 2000))[0], "1 n0,n1,n4,n5");
 }
 
-/// Checks that jobs in a flexible reservation may start before it and use other nodes.
+/// Checks that a job in a flexible reservation may start before it begins and use other nodes.
 #[test]
 fn a_job_in_a_flexible_reservation_may_use_other_nodes() {
     let job = SlurmJob { reservation: "flexi".into(), ..shaped("1", "2x2", 4, 9) };
@@ -40,7 +40,7 @@ fn a_job_in_a_flexible_reservation_may_use_other_nodes() {
     assert_eq!(opened_gates(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
 }
 
-/// Checks that a magnetic reservation keeps another job's gate open longer and appears in notes.
+/// Checks that with a magnetic reservation, a gate stays open longer and notes name it.
 #[test]
 fn a_magnetic_reservation_extends_patience_and_is_named() {
     let (name, nodes) = ("magnet".to_string(), names(&[0, 1, 4, 5]));

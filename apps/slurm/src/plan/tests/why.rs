@@ -1,4 +1,4 @@
-//! Tests for `why` on queued jobs and for the notes in AdminComment.
+//! Tests `why` for queued jobs, and the notes in AdminComment.
 
 use super::*;
 use crate::ledger::ControlCharacters;
@@ -36,7 +36,7 @@ fn the_box_of_a_job_that_fits_is_shown() {
     assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
 }
 
-/// Checks that a job that needs an unavailable node and a job behind it have no planned start.
+/// Checks that a job that needs an unavailable node has no planned start, nor has one behind it.
 #[test]
 fn a_job_that_cannot_start_has_no_planned_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);

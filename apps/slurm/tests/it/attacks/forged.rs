@@ -1,4 +1,4 @@
-//! Tests for forged comments and other user text on a real Slurm cluster.
+//! Tests forged comments and other user text on a real Slurm cluster.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -52,7 +52,7 @@ fn metric_until(cluster: &Cluster, name: &str, good: impl Fn(u64) -> bool) {
     panic!("{name} is still {last}; log:\n{}", cluster.log());
 }
 
-/// Submits a job as an ordinary user, and returns its number or the error message.
+/// Submits a job as an ordinary user. Returns the job's number or the error message.
 fn attempt(cluster: &Cluster, options: &str) -> Result<String, String> {
     let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 0.2'");
     let output = cluster.shell_as(User::Alice, &line);
@@ -83,8 +83,8 @@ fn the_gate_refuses_control_characters(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, texts.len() + 3, failed);
 }
 
-/// Submits jobs with hostile text in other fields. Slurm must either reject them or run them
-/// normally.
+/// Submits jobs with hostile text in fields other than the comment. Slurm must either reject the
+/// jobs or run them normally.
 fn texts_of_other_fields(cluster: &Cluster) {
     let record = "x\n9|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2";
     let options = [
@@ -122,7 +122,7 @@ fn texts_of_other_fields(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, options.len(), failed);
 }
 
-/// Checks that `check` detects a gate that accepts control characters.
+/// Checks that `check` reports a gate that lets control characters through.
 fn a_gate_that_accepts_control_characters(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.lua");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -145,7 +145,7 @@ fn a_gate_that_accepts_control_characters(cluster: &mut Cluster) {
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
-/// Submits jobs whose comments imitate records of another user's jobs. Those jobs must not change.
+/// Submits comments that imitate records of another user's jobs. Those jobs must not change.
 fn comments_that_look_like_jobs(cluster: &Cluster) {
     let victim = cluster.submit("1x3-victim", "--comment=shape=1x3", 600.0);
     let state = format!("squeue -h -j {victim} -o '%t %N'");
@@ -158,7 +158,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let mut failed = 0;
     let attacks = [
         "shape=2x2 a\nb".to_string(),
-        // This record claims that the job just started on the wrong nodes. It would be requeued.
+        // This record claims that the job just started on the wrong nodes, to get it requeued.
         format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
         // This record claims that the job's gate is open on nodes that do not form a box. The
         // daemon would close the gate and release the job.

@@ -39,7 +39,7 @@ impl Programs {
         programs
     }
 
-    /// Configures another machine with nodes `n0`, `n1` and so on.
+    /// Configures a different machine with nodes `n0`, `n1` and so on.
     pub(crate) fn set_machine(&self, machine: &str) {
         let text = format!("machine = \"{machine}\"\nnodes = \"n{{}}\"\npartition = \"p\"\n");
         std::fs::write(self.path().join("pavior.toml"), text).unwrap();
@@ -83,7 +83,7 @@ impl Programs {
         }
     }
 
-    /// Performs a dry run of one cycle. Returns the log, and true on success.
+    /// Performs a dry run of one cycle. Returns the log and whether the run succeeded.
     fn try_cycle(&self) -> (String, bool) {
         let output = self.run(&["--dry-run"]);
         (String::from_utf8(output.stderr).unwrap(), output.status.success())
@@ -196,7 +196,7 @@ fn nodes_in_a_malformed_record_are_not_free() {
                    echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"
                  done";
     let attacks = [
-        // The job's nodes are known from its record or from the second output of sinfo.
+        // The job's nodes are known from its record or from the second `sinfo` output.
         "job 9 R None 9 2 'n[0-1]' '' 1 1:00 1 'a|b' x",
         "job 9 R None x 2 'n[0-1' '' 1 1:00 1 '' x",
         "job 9+0 R None 9 2 'n[0-1]' '' 1 1:00 1 '' x",

@@ -13,8 +13,8 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Adds lines to slurm.conf, which replace lines of `cluster.sh` with the same key. A partition
-    /// replaces one with the same name.
+    /// Adds lines to slurm.conf, replacing lines from `cluster.sh` that have the same key. A
+    /// partition replaces the one with the same name.
     pub(crate) fn conf(mut self, lines: &str) -> Options {
         self.conf = format!("{}\n{lines}", self.conf).trim().to_string();
         self
@@ -28,7 +28,7 @@ impl Options {
         self
     }
 
-    /// Adds lines to pavior.toml, which replace lines with the same key.
+    /// Adds lines to pavior.toml, replacing lines that have the same key.
     pub(crate) fn toml(mut self, lines: &str) -> Options {
         self.toml = format!("{}\n{lines}", self.toml).trim().to_string();
         self

@@ -75,7 +75,7 @@ struct AdaptiveScan {
     grid: Grid,
     jump_rows: bool,
     coverages: CoverageList,
-    /// The number of bases visited, plus the number of coverages compared with a base.
+    /// The number of bases visited, plus the number of coverages compared with bases.
     tested: u64,
 }
 
@@ -83,7 +83,7 @@ struct AdaptiveScan {
 enum Line {
     /// The first column that is not covered.
     Base(u16),
-    /// The line has no base. `next` is the row just above the lowest top edge among its coverages.
+    /// The line has no base. `next` is the row above the coverage whose top edge is lowest.
     Covered { next: u16 },
 }
 

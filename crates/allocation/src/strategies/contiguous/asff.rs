@@ -110,8 +110,8 @@ fn is_border(grid: &Grid, point: Coordinates) -> bool {
 }
 
 impl AllShapes {
-    /// Finds the base at which a shape has the most border nodes. The number of border nodes is the
-    /// shape's volume minus the volume of the box formed by its inner nodes.
+    /// Finds the base at which a shape has the most border nodes. Their number is the volume of the
+    /// shape minus the volume of the box formed by its non-border nodes.
     fn outermost(
         &mut self,
         search: &mut BaseSearch,

@@ -81,12 +81,12 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct ScanSearch {
-    /// The axis along which lines run, followed by the other two axes, the slowest last.
+    /// The axis along which lines run, followed by the other two axes, with the slowest last.
     axes: [usize; 3],
     /// Scratch space for the boxes that cover bases in the current plane and on the current line.
     plane: Vec<Cuboid>,
     line: Vec<Cuboid>,
-    /// Number of bases tested, plus the number of boxes compared with a plane, a line or a base.
+    /// The bases tested, plus the number of boxes compared with planes, lines or bases.
     tested: u64,
 }
 
@@ -131,7 +131,7 @@ impl ScanSearch {
     }
 }
 
-/// Returns true if a box covers the base of a side on one axis.
+/// Returns true if, on one axis, a box covers the given base for the given side.
 fn hits(grid: &Grid, axis: usize, held: &Cuboid, side: u16, base: u16) -> bool {
     covered(grid, axis, held, side).into_iter().flatten().any(|span| span.contains(base))
 }

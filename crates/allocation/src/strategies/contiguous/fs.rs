@@ -144,7 +144,7 @@ impl FrameSliding {
         None
     }
 
-    /// Returns true if the frame at a position is free, that is, no coverage contains the position.
+    /// Returns true if the frame at a position is free, meaning that no coverage contains it.
     fn is_base(&mut self, x: u16, y: u16) -> bool {
         let pieces = self.coverages.pieces();
         let hit = pieces.iter().position(|[xs, ys, _]| xs.contains(x) && ys.contains(y));

@@ -52,7 +52,7 @@ const BY: OptionSpec = OptionSpec {
 
 /// The maximum number of shapes in the mix.
 const SHAPES: usize = 4;
-/// The total cost of all places of a shape with `by=share`.
+/// The total cost of all of a shape's free placements with `by=share`.
 const WHOLE: i64 = 1 << 30;
 
 fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
@@ -74,14 +74,14 @@ struct Gradient {
 }
 
 impl Gradient {
-    /// Returns the most common shapes among the busy boxes, with their counts.
+    /// Returns the most common shapes among the busy boxes, with the number of boxes of each.
     fn shapes(busy: &[Cuboid]) -> Vec<(Sides, i64)> {
         let mut counts: BTreeMap<Sides, i64> = BTreeMap::new();
         for held in busy {
             *counts.entry(held.sides).or_default() += 1;
         }
         let mut left: Vec<(Sides, i64)> = counts.into_iter().collect();
-        // Ties go to the first shape in order, which comes last when iterating backward.
+        // Ties go to the first shape, which a backward iteration reaches last.
         let most = || {
             let most = (0..left.len()).rev().max_by_key(|&at| left[at].1)?;
             Some(left.remove(most))
@@ -89,7 +89,7 @@ impl Gradient {
         std::iter::from_fn(most).take(SHAPES).collect()
     }
 
-    /// Computes the cost of each of a shape's placements.
+    /// Computes the cost of every placement of a shape.
     fn weigh(&mut self, view: &View<'_>, shape: Sides) {
         self.costs.begin(shape);
         self.bases.load(view.occupancy());
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::{Machine, Placement};
 
-    /// Counts a shape's places and how many of them a placement overlaps.
+    /// Counts a shape's free placements, and those among them that overlap a given placement.
     fn places(free: &Occupancy, at: &Cuboid, shape: Sides) -> (i64, i64) {
         let bases = Scan::default().bases(*free.grid(), shape);
         let all = bases.map(|base| Cuboid::new(base, shape)).filter(|place| free.is_free(place));

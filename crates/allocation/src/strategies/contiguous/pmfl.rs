@@ -84,7 +84,7 @@ impl ReleaseRule for GrowthAlongFaces {
 }
 
 impl GrowthAlongFaces {
-    /// Joins every grown box with every entry at a face, and drops joins that another box contains.
+    /// Joins every grown box with every entry at a face, and drops any join within another box.
     fn grow(&mut self, axis: usize) {
         self.joined.clear();
         let mut tested = (self.grown.len() * self.face.len()) as u64;
@@ -103,7 +103,7 @@ impl GrowthAlongFaces {
     }
 }
 
-/// Returns true if an entry touches a box's lower or upper face along an axis.
+/// Returns true if an entry touches the lower or upper face of a box along an axis.
 fn stands_at(entry: &Cuboid, of: &Cuboid, axis: usize, low: bool) -> bool {
     let touches =
         if low { end(entry, axis) == of.base[axis] } else { entry.base[axis] == end(of, axis) };

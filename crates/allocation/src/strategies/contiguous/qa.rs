@@ -112,8 +112,8 @@ impl BoxRule for QuickAllocation {
 mod tests {
     use super::*;
 
-    /// Adds two busy nodes in a row of four, the right one first. It is ignored because of the gap
-    /// before it. The left one then closes the gap, so base 1 is offered although it is covered.
+    /// A row of four has two busy nodes, listed right to left. The right one is skipped because of
+    /// the gap before it. The left one fills that gap, so base 1 is offered although covered.
     #[test]
     fn unsorted_coverages_offer_a_covered_base() {
         let grid = Grid::mesh(&[4, 1]).unwrap();

@@ -68,7 +68,7 @@ pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct TurningBusyList {
-    /// The plain search. It is also used if the busy list is short.
+    /// The plain search, which is also used when the busy list is short.
     plain: PlaneSubtraction,
     engine: Option<Engine>,
 }

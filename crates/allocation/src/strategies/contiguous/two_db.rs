@@ -85,7 +85,7 @@ fn level(request: &Request) -> Option<usize> {
     (flat && k < 16).then_some(k)
 }
 
-/// A buddy system whose only root is the whole machine, and in which each block has four children.
+/// A buddy system whose only root is the whole machine and whose blocks split into four.
 #[derive(Clone)]
 struct BuddySystem {
     blocks: Buddies,

@@ -110,8 +110,8 @@ impl LargestPrism {
         best
     }
 
-    /// Returns the intervals of at least a given length on an axis as `(first, length)`, longest
-    /// first.
+    /// Returns the intervals on an axis whose length is at least `least`, as `(first, length)`,
+    /// longest first.
     fn intervals(&self, axis: usize, least: u16) -> impl Iterator<Item = (u16, u16)> + use<> {
         let grid = self.grid;
         (least..=grid.side(axis))
@@ -130,7 +130,7 @@ impl LargestPrism {
             column.base[0] = (x % u32::from(n)) as u16;
             self.sums.busy_in(&column) == 0
         };
-        // On a ring, start after a busy column, so no run is cut in two.
+        // On a ring, start just after a busy column so that no run is split in two.
         let busy = (0..u32::from(n)).find(|&x| self.grid.wraps(0) && !is_free(x));
         let from = busy.map_or(0, |x| x + 1);
         let mut run = 0;
@@ -151,7 +151,7 @@ impl LargestPrism {
         let base = std::array::from_fn(|axis| {
             let n = self.grid.side(axis);
             let last = u32::from(prism.base[axis]) + u32::from(prism.sides[axis] - shape[axis]);
-            // If a prism closes a ring, or extends beyond the ring's end, it contains a base at 0.
+            // A prism that closes a ring or extends past the ring's end contains a base at 0.
             let around = prism.sides[axis] == n || last >= u32::from(n);
             if around { 0 } else { prism.base[axis] }
         });
@@ -213,8 +213,8 @@ fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     }
 }
 
-/// Returns the number of nodes by which a free box can be extended along an axis and remain free,
-/// below its base and above its end.
+/// Returns how far a free box can be extended along an axis and remain free, in nodes: first below
+/// its base, then above its end.
 fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
     let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
     let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));

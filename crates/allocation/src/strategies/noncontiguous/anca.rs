@@ -71,7 +71,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
 
-/// Returns the shape to grant, either whole or in pieces.
+/// Returns the shape to grant, whether as one box or in pieces.
 fn whole(request: &Request, grid: &Grid) -> Option<Sides> {
     request.shape.or_else(|| most_compact(request.nodes, grid))
 }
@@ -87,7 +87,7 @@ struct Anca {
     frames: Vec<Sides>,
     /// Scratch space for the placements of the pieces.
     parts: Vec<Cuboid>,
-    /// The number of frames tried, and the number of words in the state copies used to place them.
+    /// The number of frames tried, and the number of words copied to track the remaining nodes.
     work: Work,
 }
 

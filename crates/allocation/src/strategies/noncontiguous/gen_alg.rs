@@ -52,7 +52,7 @@ const RULE: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// The maximum number of nodes, limited because each node may be a center.
+/// The maximum number of nodes. There is a limit because each node may be a center.
 const MOST_NODES: u32 = 1 << 16;
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -90,7 +90,7 @@ struct GenAlg {
     /// Scratch space for the number of nodes taken, by axis and by offset from the center. On an
     /// axis of n nodes, index 0 represents offset -n.
     counts: [Vec<u32>; 3],
-    /// Scratch space: for each axis and coordinate, true if some free node has that coordinate.
+    /// Scratch space: true for each axis and coordinate at which some node is free.
     present: [Vec<bool>; 3],
     /// The number of nodes visited around centers.
     tested: u64,

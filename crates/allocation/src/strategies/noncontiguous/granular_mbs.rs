@@ -50,7 +50,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     MultipleBuddies::boxed(Buddies::new(*grid, 2, final_blocks(grid), order), options)
 }
 
-/// Returns the final blocks, which cannot be joined any further.
+/// Returns the final blocks: those that cannot be joined any further.
 fn final_blocks(grid: &Grid) -> Vec<Root> {
     let [xs, ys, zs] = grid.sides().map(intervals);
     let mut roots = Vec::new();
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use pavior_mesh::{Cuboid, volume};
 
-    /// Simulates SST's rounds. Returns every block that ever exists, along with the final blocks.
+    /// Simulates SST's rounds. Returns all blocks that exist at any point, and the final blocks.
     fn played(grid: &Grid) -> (BTreeSet<Cuboid>, BTreeSet<Cuboid>) {
         let key = |c: &Cuboid| [c.base[2], c.base[1], c.base[0]];
         let mut blocks: Vec<Cuboid> =

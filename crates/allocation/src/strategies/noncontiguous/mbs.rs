@@ -59,13 +59,13 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Orders a job's pieces as the options specify. The input must be sorted from largest to smallest.
+/// Orders a job's pieces as the options specify. `parts` must be sorted with the largest first.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }
 }
 
-/// Sorts pieces by size, smallest first. Pieces of equal size stay in order.
+/// Sorts pieces by size, smallest first. Pieces of equal size keep their order.
 fn turned_round(parts: &[Cuboid]) -> Vec<Cuboid> {
     debug_assert!(parts.is_sorted_by_key(|part| Reverse(part.volume())));
     let of_a_size = parts.chunk_by(|one, next| one.volume() == next.volume());
@@ -113,7 +113,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     roots
 }
 
-/// The multiple buddy strategy for any division of the machine into buddies.
+/// The multiple buddy strategy, for any division of the machine into buddy blocks.
 #[derive(Clone)]
 pub(super) struct MultipleBuddies {
     buddies: Buddies,

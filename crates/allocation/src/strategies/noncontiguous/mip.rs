@@ -55,9 +55,9 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct MinimumInterference {
     grid: Grid,
-    /// Scratch space for the boxes of n nodes.
+    /// Scratch space for the shapes of all boxes with n nodes.
     shapes: Vec<Sides>,
-    /// Scratch space for the requested shape, followed by the boxes of n nodes.
+    /// Scratch space: the requested shape, followed by the shapes of all boxes with n nodes.
     boxes: Vec<Sides>,
     line: LinearOrder,
 }

@@ -120,8 +120,7 @@ fn claim(options: &Options) -> Claim {
 }
 
 /// Returns the maximum number of nodes in the pages that a request takes. If the border cuts off
-/// pages, a job may still need one node when it takes its last page, and that page may be
-/// full-sized.
+/// pages, a job that still needs only one node may have to take a full-sized page as its last one.
 fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
     let side = page_side(options);
     let sides = grid.sides().map(|n| u64::from(u32::from(n).min(side)));
@@ -148,7 +147,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     paging.boxed(FreeOrder::of(options))
 }
 
-/// Creates paging with pages of one node, initially in row-major order and taken by release time.
+/// Creates paging with one-node pages, initially in row-major order and taken by release time.
 pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> BoxedStrategy {
     Paging::new(*grid, 1, order::row_major).boxed(order)
 }
@@ -168,7 +167,7 @@ fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// The strategy for pages, or for single nodes taken by release time.
+/// The strategy for pages, or for single nodes that are taken in order of release.
 #[derive(Clone)]
 struct Paging {
     grid: Grid,
@@ -177,7 +176,7 @@ struct Paging {
     pages: Grid,
     /// The pages that may be granted, in index order.
     order: Arc<[NodeId]>,
-    /// For each page, the number of nodes that are not free, including jobs' spare nodes.
+    /// For each page, the number of nodes that are not free, including a job's surplus nodes.
     busy: Vec<u32>,
     /// True for each page that may be granted.
     usable: Vec<bool>,
@@ -257,7 +256,7 @@ impl Paging {
         parts
     }
 
-    /// Adds a page that has become free, or removes one that is no longer completely free.
+    /// Records that a page has become completely free or is no longer completely free.
     fn set_ready(&mut self, page: NodeId, ready: bool) {
         if !self.usable[page.index()] {
             return;
@@ -284,7 +283,7 @@ impl Paging {
         Cuboid::new(base.map(|c| c as u16), [side(0), side(1), side(2)].map(|s| s as u16))
     }
 
-    /// Calls a function with each page that a box overlaps and the number of nodes in the overlap.
+    /// Calls `change` for each page that a box overlaps, with the number of shared nodes.
     fn touched(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut Self, NodeId, u32)) {
         for piece in cuboid.unwrapped(&self.grid.clone()) {
             let first = piece.base.map(u32::from);

@@ -42,7 +42,7 @@ fn build(grid: &Grid, _: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Random {
     grid: Grid,
-    /// Scratch space for the free nodes, with drawn nodes first.
+    /// Scratch space for the free nodes, with those drawn so far at the front.
     nodes: Vec<NodeId>,
     /// The number of free nodes listed, and the number of words read to list them.
     work: Work,

@@ -124,7 +124,7 @@ impl Slice {
         if round && small {
             sides = sides.map(u16::next_power_of_two);
         } else if round {
-            // No machine can hold a slice with a side that exceeds the largest multiple.
+            // A side beyond the largest multiple cannot fit on any machine.
             sides = sides.map(|side| side.checked_next_multiple_of(EDGE).unwrap_or(u16::MAX));
         }
         if sides.iter().all(|side| side % EDGE == 0) {
@@ -154,8 +154,8 @@ fn cube_grid(grid: &Grid) -> Grid {
     *Cubes::of(grid).expect("the strategy works on pods only").grid()
 }
 
-/// Returns the boxes inside a cube that a slice can occupy, each aligned to its own sides. They are
-/// sorted by orientation and then in row-major order.
+/// Returns the boxes inside a cube that a slice can occupy, each aligned to its own sides, sorted
+/// by orientation and then in row-major order.
 fn aligned(cube: Cuboid, sides: Sides) -> impl Iterator<Item = Cuboid> {
     let starts = move |axis: usize, side: u16| {
         let base = cube.base[axis];
@@ -188,7 +188,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 struct Tpu {
     grid: Grid,
     cubes: Grid,
-    /// True if a slice can be formed from any cubes.
+    /// True if any cubes can be combined into a slice.
     anywhere: bool,
     round: bool,
     /// For each cube, the number of its chips that are not free.
@@ -208,7 +208,7 @@ impl Tpu {
         Cubes::scaled(Cuboid::node(self.cubes.point(cube)))
     }
 
-    /// Finds an aligned free box in the fullest cube that has one.
+    /// Finds a free aligned box inside the fullest cube that has one.
     fn inside(&mut self, free: &Occupancy, sides: Sides) -> Option<Placement> {
         let needed = volume(sides) as u32;
         let mut best: Option<(u32, Cuboid)> = None;
@@ -225,7 +225,7 @@ impl Tpu {
         best.map(|(_, part)| Placement::Whole(part))
     }
 
-    /// Finds the first free box of `count` cubes. If sides are given, they may be in any order.
+    /// Finds the first free box of `count` cubes. The sides, if given, may be permuted.
     fn wired(&mut self, count: u32, sides: Option<Sides>) -> Option<Placement> {
         match sides {
             None => factor_shapes_into(count, &self.cubes, &mut self.shapes),
@@ -241,7 +241,7 @@ impl Tpu {
         })
     }
 
-    /// Adds `by` to a cube's busy-chip count for each of its chips in the placement.
+    /// Adds `by` to each cube's busy count for every chip of the placement in that cube.
     fn change(&mut self, placement: &Placement, by: i32) {
         for part in placement.parts() {
             for node in part.nodes(&self.grid) {
@@ -308,7 +308,7 @@ impl MachineStrategy for Tpu {
     }
 }
 
-// The rest of this file is an independent model for the oracle. It uses only the free chips.
+// The rest of this file is an independent model for the oracle, based only on the free chips.
 
 fn feasible(scene: &Scene<'_>) -> bool {
     let (free, cubes) = (scene.free, cube_grid(scene.free.grid()));

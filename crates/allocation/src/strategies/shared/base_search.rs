@@ -34,8 +34,8 @@ pub(crate) const ENGINE: OptionSpec = OptionSpec {
     ..SEARCH
 };
 
-/// The same option as [`ENGINE`], except that its key is required, because another option's values
-/// are given without a key.
+/// The same option as [`ENGINE`], but its key is required, because the values of another option are
+/// given without a key.
 pub(crate) const ENGINE_BY_KEY: OptionSpec = OptionSpec { bare: false, ..ENGINE };
 
 /// Returns true if the options select the search from the literature.
@@ -46,24 +46,24 @@ pub(crate) fn is_plain(options: &Options) -> bool {
 /// A search for the first free base of a shape.
 #[derive(Clone)]
 pub(crate) enum BaseSearch {
-    /// The search described in the literature, using a table of prefix sums. Filling the table
-    /// takes O(N) once for all shapes, and each base then takes O(1).
+    /// The search described in the literature, which uses a table of prefix sums. Filling the table
+    /// takes O(N) time once for all shapes; testing a base then takes O(1) time.
     Plain(PrefixSums),
     /// [`BoxSearch`], either with all of its methods or with just one of them and no cache.
     Engine(Box<BoxSearch>),
-    /// The whole set of bases, for any scan order other than row-major. Takes O(N/64 log(side)) per
+    /// A set of all bases, for scan orders other than row-major. Takes O(N/64 log(side)) time per
     /// shape.
     Set(BaseSet),
 }
 
 /// Returns the key for caching a refusal that depends only on the number of nodes.
 pub(crate) fn asked_by_count(nodes: u32) -> RefusalKey {
-    // No box has a side of 0, so no shape has this key.
+    // No box has a side of 0, so this key differs from every shape's key.
     RefusalKey::Alone([nodes as u16, (nodes >> 16) as u16, 0])
 }
 
 impl BaseSearch {
-    /// Creates the engine with all of its methods.
+    /// Creates the engine with all of its search methods enabled.
     pub(crate) fn engine(grid: Grid) -> BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::new(grid)))
     }
@@ -111,15 +111,15 @@ impl BaseSearch {
         }
     }
 
-    /// Records that a whole box was taken permanently. `free` contains the parts that were free.
+    /// Records that a box was permanently taken. `free` contains the parts of it that were free.
     pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.cover(whole, free.parts());
         }
     }
 
-    /// Records that a box that overlaps a covered one has been taken. `free` contains the parts
-    /// that were free.
+    /// Records that a box overlapping a permanently taken one has been taken. `free` contains the
+    /// parts of it that were free.
     pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.take_over(whole, free.parts());
@@ -133,8 +133,8 @@ impl BaseSearch {
         }
     }
 
-    /// Switches to searching arbitrary sets of free nodes, without an index that follows grants and
-    /// releases.
+    /// Switches to a search that works on arbitrary sets of free nodes and has no index to update
+    /// on grants and releases.
     pub(crate) fn reset(&mut self) {
         if let BaseSearch::Engine(search) = self {
             *self = BaseSearch::Set(BaseSet::new(*search.grid()));
@@ -148,7 +148,7 @@ impl BaseSearch {
         }
     }
 
-    /// Finds the first shape that has a free base, and returns its first one in scan order.
+    /// Finds the first shape with a free base, and returns its first free base in scan order.
     #[inline]
     pub(crate) fn first(
         &mut self,
@@ -170,7 +170,7 @@ impl BaseSearch {
         }
     }
 
-    /// Returns the work that the searches have done. Callers of [`BaseSearch::is_base`] count their
+    /// Returns the work done by the searches. Callers of [`BaseSearch::is_base`] must count their
     /// own queries.
     pub(crate) fn work(&self) -> Work {
         match self {

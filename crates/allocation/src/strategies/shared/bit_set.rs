@@ -23,7 +23,7 @@ pub(crate) struct BitSet {
 }
 
 impl BitSet {
-    /// Creates an empty subset of the numbers `0..n`.
+    /// Creates an empty set that can hold the numbers `0..n`.
     pub(crate) fn new(n: u32) -> BitSet {
         BitSet { words: vec![0; (n as usize).div_ceil(64)], len: 0 }
     }
@@ -52,7 +52,7 @@ impl BitSet {
         present
     }
 
-    /// Replaces the contents with the positions of the bits that are set in these words.
+    /// Replaces the contents with the positions of all bits that are set in `words`.
     pub(crate) fn assign(&mut self, words: &[u64]) {
         self.words.copy_from_slice(words);
         self.len = words.iter().map(|word| word.count_ones()).sum();

@@ -66,7 +66,7 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Cuboid, NodeId};
 
-    /// Cached refusals must not change any result as nodes are taken and released at random.
+    /// Nodes are taken and released at random. Cached refusals must not change any result.
     #[test]
     fn what_is_remembered_changes_no_answer() {
         let mut dice = Stream::new(7, 0, "boxes");

@@ -31,7 +31,7 @@ struct Run {
     first: u32,
     /// The node after the run's last node.
     end: u32,
-    /// Another run in the same component, or the run itself if it is the root.
+    /// The next run on the path to the component's root, or the run itself if it is the root.
     parent: u32,
     /// For a root, the number of nodes in the component.
     size: u32,

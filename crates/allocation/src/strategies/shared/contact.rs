@@ -12,11 +12,11 @@
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides, volume};
 
-/// Returns the number of (node in the placement, direction) pairs for which the neighbor is busy or
-/// beyond the end of an axis that does not wrap. Both directions count on every axis longer than 1.
+/// Returns the number of (node in the placement, direction) pairs whose neighbor is busy or lies
+/// beyond the end of an axis that does not wrap. An axis longer than 1 has two directions.
 ///
-/// On a ring, neighbors wrap around. With a side of n - 1, the node in the gap is counted from both
-/// sides; on a ring of 2, the other node is counted twice; and a closed ring has no faces.
+/// On a ring, neighbors wrap around: with a side of n - 1, the node in the gap counts from both
+/// sides; on a ring of 2, the other node counts twice; a closed ring has no faces.
 pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let grid = free.grid();
     let touching = |slab: Option<Cuboid>, area: i64| match slab {
@@ -26,8 +26,8 @@ pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     faces(grid, cuboid).map(|(slab, area)| touching(slab, area)).sum()
 }
 
-/// Returns a placement's faces: each face's area and the slab of nodes beyond it, or `None` instead
-/// of the slab if the face is on the machine's border.
+/// Returns a placement's faces, each as its area and the slab of nodes just beyond it, or `None`
+/// instead of the slab if the face is on the machine's border.
 pub(crate) fn faces(
     grid: &Grid,
     cuboid: &Cuboid,
@@ -39,8 +39,8 @@ pub(crate) fn faces(
     })
 }
 
-/// Returns the nodes beyond a placement's face on the low side (0) or the high side (1) of an axis.
-/// Returns `None` if the face is on the border.
+/// Returns the slab of nodes just beyond a placement's face on the low side (0) or high side (1) of
+/// an axis. Returns `None` if the face is on the border.
 #[inline]
 pub(crate) fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
     let n = u32::from(grid.side(axis));
@@ -64,8 +64,8 @@ pub(crate) fn most_contact(grid: &Grid, shape: Sides) -> i64 {
     (0..3).filter(|&axis| has_faces(grid, axis, shape[axis])).map(area).sum()
 }
 
-/// Returns true if a side has faces on an axis. A side has none on an axis of one node or on a ring
-/// that it closes completely.
+/// Returns true if a box with the given side has faces on an axis. It has none if the axis has only
+/// one node or is a ring that the side closes.
 fn has_faces(grid: &Grid, axis: usize, side: u16) -> bool {
     let n = grid.side(axis);
     n > 1 && !(grid.wraps(axis) && side == n)

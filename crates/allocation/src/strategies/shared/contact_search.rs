@@ -28,7 +28,7 @@ use crate::strategies::shared::contact::{most_contact, slab};
 pub(crate) struct ContactSearch {
     grid: Grid,
     bases: BaseSet,
-    /// The bases that touch something, by axis and then by side (low, high).
+    /// The bases at which a face touches something, by axis and then by side (low, high).
     edges: [[Vec<u64>; 2]; 3],
     /// The axes on which the current shape has faces, with the area per face.
     faces: Vec<(usize, i64)>,
@@ -42,7 +42,7 @@ pub(crate) struct Touching {
     pub(crate) at: Cuboid,
     /// The placement's contact with busy nodes and the border.
     pub(crate) contact: i64,
-    /// True if the placement touches a busy node.
+    /// True if the placement touches at least one busy node.
     pub(crate) is_beside: bool,
 }
 
@@ -80,8 +80,8 @@ impl ContactSearch {
     }
 
     /// Calls `see` with placements that may have the most contact. `see` returns the minimum
-    /// contact that is still of interest, and is called with every placement that reaches this
-    /// minimum. If `first` is true, the search stops after a placement with the maximum possible
+    /// contact still of interest, and receives every placement that reaches this minimum. If
+    /// `first` is true, the search stops after the first placement with the maximum possible
     /// contact.
     pub(crate) fn descend(
         &mut self,
@@ -136,7 +136,7 @@ impl ContactSearch {
         best.map(|(contact, at)| Scored { score: -contact, at })
     }
 
-    /// Returns the contact of a placement with the most recently searched shape, or `None` if the
+    /// Returns the contact of a placement of the most recently searched shape, or `None` if the
     /// placement is not free.
     pub(crate) fn at(&mut self, at: &Cuboid) -> Option<i64> {
         self.bases.contains(at.base).then(|| {
@@ -146,8 +146,8 @@ impl ContactSearch {
         })
     }
 
-    /// Computes a shape's bases and the faces that touch something. Returns false if there are no
-    /// bases.
+    /// Computes a shape's bases and, for each face, the bases at which it touches something.
+    /// Returns false if there are no bases.
     fn compute(&mut self, shape: Sides) -> bool {
         self.faces.clear();
         if !self.bases.compute_loaded(shape) || !self.bases.any() {
@@ -178,7 +178,7 @@ impl ContactSearch {
         self.faces.iter().fold(0, |any, &(axis, _)| any | both(axis))
     }
 
-    /// Returns true if a base touches something on one side of an axis.
+    /// Returns true if a base's face on one side of an axis touches something.
     #[inline]
     fn touches(&self, axis: usize, side: usize, word: usize, bit: u32) -> bool {
         self.edges[axis][side][word] >> bit & 1 == 1
@@ -192,8 +192,8 @@ impl ContactSearch {
         self.faces.iter().map(|&(axis, area)| area * (of(axis, 0) + of(axis, 1))).sum()
     }
 
-    /// Counts a base's contact if it is at least `least`. Counts down from `most`, face by face,
-    /// and stops once below `least`.
+    /// Counts a base's contact if it is at least `least`. Counts down from `most`, one face at a
+    /// time, and stops as soon as the count falls below `least`.
     fn count_at_least(&mut self, word: usize, bit: u32, least: i64, most: i64) -> Option<Touching> {
         self.counted += 1;
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
@@ -214,8 +214,8 @@ impl ContactSearch {
         Some(Touching { at, contact, is_beside })
     }
 
-    /// Counts a base's contact if it is below `below`. Counts up from a lower bound: a face that
-    /// touches something touches at least one node, and a face on the border counts in full.
+    /// Counts a base's contact if it is less than `below`. Counts up from a lower bound: a face
+    /// that touches something counts as one node, and a face on the border counts in full.
     fn count_below(&mut self, word: usize, bit: u32, below: i64) -> Option<(i64, Cuboid)> {
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
         let mut least = 0;
@@ -244,7 +244,7 @@ impl ContactSearch {
         Some((least, at))
     }
 
-    /// Returns a face's contact, and true if the face touches a busy node.
+    /// Returns a face's contact, and whether the face touches a busy node.
     fn touched(&self, at: &Cuboid, (axis, area, side): (usize, i64, usize)) -> (i64, bool) {
         match slab(&self.grid, at, axis, side) {
             None => (area, false),

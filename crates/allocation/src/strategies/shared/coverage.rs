@@ -30,8 +30,8 @@ impl AxisRange {
     }
 }
 
-/// Returns the canonical bases of a side on one axis that a box covers. They form at most two
-/// spans, and two only if the range crosses 0 on a ring.
+/// Returns the canonical bases on one axis at which a placement with the given side would overlap a
+/// box, as at most two spans. There are two only if the range crosses 0 on a ring.
 pub(crate) fn covered(
     grid: &Grid,
     axis: usize,
@@ -64,9 +64,9 @@ pub(crate) fn covered(
 pub(crate) struct Cover {
     axis: usize,
     low: u16,
-    /// Number of nodes in the union of the placements at these bases.
+    /// The number of nodes in the union of the placements at these bases, along this axis.
     reach: u32,
-    /// Length of the ring, or a number greater than any axis if the axis does not wrap.
+    /// The length of the ring, or a number greater than any axis if this axis does not wrap.
     ring: u32,
 }
 
@@ -78,8 +78,8 @@ impl Cover {
         Cover { axis, low: bases.low, reach, ring }
     }
 
-    /// Returns true if a busy box covers any of the bases: either the box begins inside a
-    /// placement, or a placement begins inside the box.
+    /// Returns true if a busy box covers any of the bases, either because the box begins inside a
+    /// placement or because a placement begins inside the box.
     #[inline]
     pub(crate) fn is_by(&self, busy: &Cuboid) -> bool {
         let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));
@@ -92,7 +92,7 @@ impl Cover {
 /// A box of bases, with one span per axis. No span wraps.
 pub(crate) type Piece = [AxisRange; 3];
 
-/// Scratch space for a busy list's coverages. Filled once per orientation of a shape.
+/// Scratch space for a busy list's coverages, filled once for each orientation of a shape.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoverageList {
     pieces: Vec<Piece>,

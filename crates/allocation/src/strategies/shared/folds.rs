@@ -11,7 +11,7 @@
 
 use pavior_mesh::{Grid, Sides};
 
-/// The order of the four folds. They come after S(a,b) and S(b,a).
+/// The order of the four folds, which follow S(a,b) and S(b,a).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoldOrder {
     /// FlexFold's order: a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a.
@@ -26,13 +26,13 @@ pub(crate) struct Folds {
     pub(crate) order: FoldOrder,
     /// True if both sides must be even. Otherwise, only the side to be halved must be.
     pub(crate) both_even: bool,
-    /// True if rotated shapes are tried as well.
+    /// True if rotated shapes are tried too.
     pub(crate) turned: bool,
 }
 
 impl Folds {
-    /// Returns the distinct shapes that are derived from a flat shape and fit the grid, in order,
-    /// beginning with the shape itself. Returns none if the shape has a third side.
+    /// Returns the distinct shapes derived from a flat shape that fit the grid, in order, starting
+    /// with the shape itself. Returns none if the shape extends along a third axis.
     pub(crate) fn of(self, [a, b, c]: Sides, grid: Grid) -> impl Iterator<Item = Sides> + use<> {
         let fold = |half: u16, double: u16| {
             let even = half % 2 == 0 && (!self.both_even || double % 2 == 0);

@@ -48,11 +48,11 @@ impl FreeOrder {
 #[derive(Clone, Debug)]
 pub(crate) struct FreeSet {
     set: BitSet,
-    /// The release order, or `None` if numbers are taken in ascending order.
+    /// The order of release, or `None` if numbers are taken in ascending order.
     returned: Option<ReturnOrder>,
 }
 
-/// A ring of numbers, in which `n` marks the beginning and the end.
+/// The numbers, linked in a ring in which `n` marks the beginning and the end.
 #[derive(Clone, Debug)]
 struct ReturnOrder {
     newest_first: bool,
@@ -61,7 +61,7 @@ struct ReturnOrder {
 }
 
 impl FreeSet {
-    /// Creates an empty subset of the numbers `0..n`.
+    /// Creates an empty set that can hold the numbers `0..n`.
     pub(crate) fn new(n: u32, order: FreeOrder) -> FreeSet {
         let returned = (order != FreeOrder::Sorted).then(|| ReturnOrder {
             newest_first: order == FreeOrder::Lifo,
@@ -97,7 +97,7 @@ impl FreeSet {
         present
     }
 
-    /// Returns true if the smallest number is always taken first.
+    /// Returns true if numbers are always taken in ascending order.
     pub(crate) fn is_sorted(&self) -> bool {
         self.returned.is_none()
     }
@@ -125,7 +125,7 @@ impl FreeSet {
         std::iter::successors(self.after(None), |&number| self.after(Some(number)))
     }
 
-    /// Returns the number of memory words that a step reads.
+    /// Returns the number of words read by a step from one number to the next.
     pub(crate) fn words(&self, from: Option<u32>, to: u32) -> u64 {
         match self.returned {
             None => u64::from(to / 64 - from.map_or(0, |from| (from + 1) / 64) + 1),

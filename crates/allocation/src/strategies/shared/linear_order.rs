@@ -42,7 +42,7 @@ fn numbers(text: &str) -> Option<Vec<NodeId>> {
     text.split('-').map(number).collect()
 }
 
-/// Checks that the `order` option fits a grid. A list must name every node exactly once.
+/// Checks that the `order` option suits a grid. A list must name every node exactly once.
 pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
     let Some(mut listed) = numbers(options.get("order")) else { return Ok(()) };
     listed.sort_unstable();
@@ -65,23 +65,23 @@ fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// The rule for selecting free nodes along the order.
+/// The rule for choosing among the free nodes along the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     /// The first free nodes.
     Sorted,
     /// The window of free nodes with the smallest span. Ties go to the first window.
     MinSpan,
-    /// The first nodes in the shortest run of consecutive free nodes that is long enough. Ties go
-    /// to the first run. The same as `MinSpan` if no run is long enough.
+    /// The first nodes in the shortest sufficiently long run of consecutive free nodes. Ties go to
+    /// the first run. If no run is long enough, the same as `MinSpan`.
     Best,
 }
 
-/// A machine's nodes in a linear order, such as along a space-filling curve.
+/// A machine's nodes in a linear order, such as the order along a space-filling curve.
 #[derive(Clone, Debug)]
 pub(crate) struct LinearOrder {
     grid: Grid,
-    /// The nodes, by rank. Empty for row-major order, in which a node's rank is its number.
+    /// The nodes by rank. Empty for row-major order, where a node's rank is its ID.
     nodes: Arc<[NodeId]>,
     /// The ranks of the free nodes, in ascending order.
     ranks: Vec<u32>,
@@ -155,13 +155,13 @@ impl LinearOrder {
     }
 }
 
-/// Finds the first window of `count` ranks with the smallest span, and returns its start.
+/// Returns the index of the first window of `count` ranks that has the smallest span.
 fn min_span(ranks: &[u32], count: usize) -> usize {
     let span = |&first: &usize| ranks[first + count - 1] - ranks[first];
     (0..=ranks.len() - count).min_by_key(span).expect("enough nodes are free")
 }
 
-/// Finds the first of the shortest runs of at least `count` ranks, and returns its start.
+/// Returns the index at which the first of the shortest runs of at least `count` ranks starts.
 fn shortest_run(ranks: &[u32], count: usize) -> Option<usize> {
     let mut best: Option<(usize, usize)> = None;
     let mut start = 0;
@@ -188,7 +188,7 @@ impl Linear {
         Linear { order: LinearOrder::new(grid, nodes), packing }
     }
 
-    /// Creates the strategy with the order given in the options.
+    /// Creates the strategy with the order that the options specify.
     pub(crate) fn boxed(grid: &Grid, options: &Options, packing: Packing) -> BoxedStrategy {
         Box::new(Linear::new(*grid, order_of(grid, options), packing))
     }
@@ -214,8 +214,8 @@ impl MachineStrategy for Linear {}
 mod tests {
     use super::*;
 
-    /// Compares the rules with their definitions for every set of free ranks on a line of ten
-    /// nodes, and for every count.
+    /// Compares the rules with brute force for every set of free ranks on a line of ten nodes and
+    /// for every count.
     #[test]
     fn spans_and_runs_by_brute_force() {
         for set in 1u32..1 << 10 {
@@ -227,7 +227,7 @@ mod tests {
                 let first = min_span(&ranks, count);
                 assert_eq!(spans.iter().position(|&span| span == least), Some(first));
 
-                // A run begins where the previous rank is not free.
+                // A run begins at a rank whose predecessor is not free.
                 let begins = |rank: u32| rank == 0 || set >> (rank - 1) & 1 == 0;
                 let length = |rank: u32| (set >> rank).trailing_ones() as usize;
                 let run = ranks
@@ -236,7 +236,7 @@ mod tests {
                     .min_by_key(|&&rank| length(rank))
                     .map(|&rank| ranks.iter().position(|&other| other == rank).unwrap());
                 assert_eq!(shortest_run(&ranks, count), run);
-                // The first run that is long enough begins at the first window of smallest span.
+                // The first long-enough run begins at the first window with the smallest span.
                 let fits = |&&rank: &&u32| length(rank) >= count;
                 if let Some(rank) = ranks.iter().find(fits) {
                     assert_eq!(ranks[first], *rank);

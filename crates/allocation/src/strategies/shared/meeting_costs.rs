@@ -25,9 +25,9 @@ pub(crate) struct MeetingCosts {
     grid: Grid,
     /// The shape of the placements.
     placed: Sides,
-    /// For each node, a difference or, after [`MeetingCosts::sum`], a cost.
+    /// For each node, a difference or, once [`MeetingCosts::sum`] has been called, a cost.
     cells: Vec<i64>,
-    /// Scratch space, indexed by axis and by a place's base on that axis.
+    /// Scratch space, indexed by axis and by the base of a place on that axis.
     steps: [Vec<Steps>; 3],
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct MeetingCosts {
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     count: usize,
-    /// Each coordinate's cell offset from coordinate 0, and true if the overlap stops there.
+    /// Each coordinate's cell offset from coordinate 0, and whether the overlap stops there.
     all: [(usize, bool); 3],
 }
 
@@ -44,14 +44,14 @@ impl MeetingCosts {
         MeetingCosts { grid, placed: [1; 3], cells: Vec::new(), steps: Default::default() }
     }
 
-    /// Starts a table for the placements of a shape that fits the grid. All of them have cost 0.
+    /// Starts a table for the placements of a shape that fits the grid. All costs start at 0.
     pub(crate) fn begin(&mut self, placed: Sides) {
         self.placed = placed;
         self.cells.clear();
         self.cells.resize(self.grid.nodes() as usize, 0);
     }
 
-    /// Adds a place with the set's shape and the given cost at each base in a set.
+    /// Adds, at each base in a set, a place with the set's shape and the given cost.
     pub(crate) fn add(&mut self, places: &BaseSet, cost: i64) {
         let mut stride = 1;
         for axis in 0..3 {
@@ -110,7 +110,7 @@ impl MeetingCosts {
     }
 }
 
-/// Adds each line to the next, so that every line becomes the sum of the lines up to it.
+/// Adds each line to the next, so that each line ends up as the sum of all lines up to it.
 fn sum_lines(cells: &mut [i64], length: usize) {
     for at in (length..cells.len()).step_by(length) {
         let (before, line) = cells[at - length..at + length].split_at_mut(length);

@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 
 use pavior_mesh::Sides;
 
-/// Sorts shapes by ascending rank. If ranks are equal, lexicographically larger sides come first.
-/// Calls `rank` O(k log k) times for k shapes.
+/// Sorts shapes by rank, ascending. Shapes of equal rank are sorted by their sides in descending
+/// lexicographic order. Calls `rank` O(k log k) times for k shapes.
 pub(crate) fn sort_shapes(shapes: &mut [Sides], rank: &dyn Fn(Sides) -> u64) {
     shapes.sort_unstable_by_key(|&shape| (rank(shape), Reverse(shape)));
 }

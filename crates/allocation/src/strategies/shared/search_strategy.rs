@@ -10,9 +10,9 @@ use crate::strategies::shared::base_search::BaseSearch;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// A rule that determines which boxes to search for and in what order.
+/// A rule that decides which boxes to search for, and in which order.
 pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
-    /// Finds the placement for a request. The rule loads the state into the search when necessary.
+    /// Finds the placement for a request, loading the state into the search when necessary.
     fn find(
         &mut self,
         search: &mut BaseSearch,
@@ -20,13 +20,13 @@ pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
         request: &Request,
     ) -> Option<Placement>;
 
-    /// Returns the rule's own work, excluding the work that the search counts.
+    /// Returns the work done by the rule itself, excluding work counted by the search.
     fn work(&self) -> Work {
         Work::default()
     }
 }
 
-/// A strategy made up of a rule and the search that the rule uses.
+/// A strategy that consists of a rule and the search that it uses.
 #[derive(Clone)]
 pub(crate) struct SearchStrategy<R> {
     search: BaseSearch,

@@ -45,8 +45,8 @@ pub(crate) fn after_moves(
     most.min(alone.saturating_add(meeting.into_iter().take(jobs - 1).sum()))
 }
 
-/// Returns an upper bound on the number of disjoint boxes with these sides that overlap part of a
-/// job. Such boxes lie within the part's surroundings, where a lattice bounds their number.
+/// Returns an upper bound on the number of disjoint boxes with these sides that overlap one part of
+/// a job. These boxes lie in an area around the part, where a lattice bounds their number.
 fn meeting_part(grid: &Grid, sides: &[Sides], part: &Cuboid) -> u32 {
     let Some(first) = sides.first() else { return 0 };
     let reach = |axis: usize| sides.iter().map(|sides| sides[axis]).max().unwrap_or(1) - 1;

@@ -1,4 +1,4 @@
-//! Slot counts: now, at the next increase, and after moves.
+//! Slot counts: the current count, the next increase, and the count after moves.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -6,21 +6,21 @@ use pavior_mesh::JobId;
 use super::{NextSlot, Slots, next_slot, slots};
 use crate::{Defragmented, SearchLimits, Shape, Snapshot, Weights, defragment};
 
-/// The disjoint free boxes of the given shapes, now and later.
+/// The disjoint free boxes of the given shapes that fit now and later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotsAnswer {
     /// The boxes free now.
     pub now: Slots,
-    /// The first time when more boxes fit, if known.
+    /// The first time at which more boxes fit, if known.
     pub next: Option<NextSlot>,
     /// The boxes of the first shape that are free after some jobs move, if requested.
     pub after: Option<Defragmented>,
 }
 
 impl SlotsAnswer {
-    /// Counts the boxes, in any mixture of the shapes. `budget` limits each count, and `end`
-    /// returns a job's expected end. `moves` limits the moves; if it is `None`, no moves are
-    /// planned. Cost: as for [`slots`], [`next_slot`] and [`defragment`].
+    /// Counts the boxes that fit, in any mixture of the shapes. `budget` limits each count, and
+    /// `end` returns a job's expected end. `moves` limits the moves; if `None`, no moves are
+    /// planned. The cost is that of [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_answers as answers;
@@ -54,8 +54,8 @@ impl SlotsAnswer {
 }
 
 impl SlotsAnswer {
-    /// Describes the answer in sentences: the boxes that fit now, after the moves, and later.
-    /// `shape` is the requested size, such as `4x2`.
+    /// Describes the answer in sentences: the number of boxes that fit now, after the moves, and
+    /// later. `shape` is the requested size, such as `4x2`.
     pub fn lines(&self, shape: &str, time: impl Fn(Time) -> String) -> Vec<String> {
         let mut lines = vec![format!("Now: {}.", self.now.clause(shape))];
         let after = self.after.as_ref().map(Defragmented::slots);

@@ -30,7 +30,7 @@ pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
     nodes
 }
 
-/// Returns an upper bound on the number of disjoint boxes with these sides on these nodes.
+/// Returns an upper bound on the number of disjoint boxes with these sides that fit on `nodes`.
 pub(super) fn at_most(grid: &Grid, sides: &[Sides], nodes: &[NodeId]) -> u32 {
     let Some(&first) = sides.first() else { return 0 };
     let least = least_side(first);
@@ -43,12 +43,12 @@ pub(super) fn at_most(grid: &Grid, sides: &[Sides], nodes: &[NodeId]) -> u32 {
     bounds.min().unwrap_or(u32::MAX)
 }
 
-/// Returns the smallest of a box's sides that are greater than 1.
+/// Returns the length of a box's shortest side, ignoring sides of length 1.
 pub(super) fn least_side(sides: Sides) -> u16 {
     sides.iter().copied().filter(|&side| side > 1).min().unwrap_or(1)
 }
 
-/// Returns the bound given by the lattices with the given spacing.
+/// Returns the smallest bound given by any lattice with the given spacing.
 fn by_lattice(grid: &Grid, sides: &[Sides], nodes: &[NodeId], spacing: Sides) -> u32 {
     let held = |sides: &Sides| {
         let along = |axis: usize| u32::from(sides[axis] / spacing[axis]);

@@ -59,7 +59,7 @@ impl Conflicts {
     }
 }
 
-/// Returns the placements that overlap a run of nodes along an axis.
+/// Returns the placements whose extent along an axis overlaps a run of coordinates.
 fn meeting(grid: &Grid, axis: usize, (base, side): (u16, u16), places: &[Cuboid]) -> Vec<u64> {
     let mut row = vec![0; places.len().div_ceil(64)];
     let n = u32::from(grid.side(axis));

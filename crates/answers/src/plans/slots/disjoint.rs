@@ -19,7 +19,7 @@ type Set = Vec<u64>;
 pub(super) struct Chosen {
     /// Placements that do not overlap.
     pub(super) chosen: Vec<usize>,
-    /// An upper bound on the number of placements that do not overlap.
+    /// An upper bound on the number of pairwise disjoint placements.
     pub(super) bound: u32,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chose
     Chosen { chosen, bound }
 }
 
-/// Finds a maximum set in one component, where all placements are open.
+/// Finds a maximum disjoint set in one component, in which all placements are open.
 fn component(conflicts: &Conflicts, budget: &mut Budget) -> (Vec<usize>, u32) {
     let mut open = vec![0; conflicts.count().div_ceil(64)];
     (0..conflicts.count()).for_each(|place| open[place / 64] |= 1 << (place % 64));
@@ -62,8 +62,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds the largest set of open placements if it is larger than `beaten`. Otherwise, may
-    /// return any set.
+    /// Finds the largest disjoint set of open placements if it has more than `beaten` members.
+    /// Otherwise, may return any set.
     fn largest(&mut self, mut open: Set, beaten: usize) -> Vec<usize> {
         let mut chosen = self.reduce(&mut open);
         if is_empty(&open) {
@@ -112,7 +112,7 @@ impl Search<'_> {
         best
     }
 
-    /// Drops dominated placements, and chooses those that have no conflicts left.
+    /// Drops dominated placements and chooses placements with no remaining conflicts.
     fn reduce(&mut self, open: &mut Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         let mut again = true;

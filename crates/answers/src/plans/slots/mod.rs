@@ -1,4 +1,4 @@
-//! Slots: the number of disjoint free boxes of a shape.
+//! Counts slots, that is, disjoint free boxes of a shape.
 //!
 //! 1. [`slots`] lists all free placements of the shape, in each orientation.
 //! 2. [`bound`] computes an upper bound on the number of disjoint placements, based on nodes that
@@ -36,7 +36,7 @@ use greedy::{aligned, in_turn};
 /// The maximum number of placements to list. If there are more, the result is a greedy packing.
 const LISTED: usize = 8_192;
 
-/// Disjoint free boxes of a shape, and a bound on their number.
+/// A set of disjoint free boxes of a shape, and an upper bound on the number of such boxes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slots {
     /// The boxes found.
@@ -46,7 +46,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Returns true if it has been proved that no more boxes fit.
+    /// Returns true if it is proven that no more boxes fit.
     pub fn proven(&self) -> bool {
         self.boxes.len() as u32 == self.bound
     }
@@ -54,8 +54,8 @@ impl Slots {
 
 /// Finds a maximum set of disjoint free boxes, in any mixture of the given shapes.
 ///
-/// The search stops once it has read `budget` bit-set words. The answer is then the best set found,
-/// with a bound.
+/// The search stops after reading `budget` bit-set words. In that case, the answer is the best set
+/// found so far, with a bound.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_mesh::*; }

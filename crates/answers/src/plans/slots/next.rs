@@ -1,4 +1,4 @@
-//! Finds the first time when more boxes fit than now.
+//! Finds the first time at which more boxes fit than now.
 //!
 //! The search replays job ends, as in `earliest.rs`. Once nodes have become free, they stay free,
 //! so bisection finds the first end time after which more boxes fit.
@@ -10,14 +10,14 @@ use super::{Slots, slots};
 use crate::plans::earliest::Ends;
 use crate::{Shape, Snapshot};
 
-/// The first time when there are more slots than now.
+/// The first time at which there are more slots than now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextSlot {
-    /// The time at which a job's end increases the number of slots.
+    /// The first job end time at which the number of slots increases.
     pub at: Time,
     /// The slots at that time.
     pub slots: Slots,
-    /// True if it is proven that no earlier time has more slots.
+    /// True if it is proven that there are no more slots at any earlier time.
     pub proven: bool,
 }
 

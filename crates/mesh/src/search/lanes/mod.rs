@@ -3,9 +3,9 @@
 //!
 //! This module contains only the operations needed here. On every x86-64 processor, an operation
 //! takes one or two instructions, and code that uses it is also compiled for wider vectors. On
-//! other architectures, an operation is a loop over an array. Tests check that both agree.
+//! other architectures, it is a loop over an array. Tests check that both implementations agree.
 //!
-//! In a mask, a lane is all ones for true and all zeros for false.
+//! Each lane of a mask is all ones for true or all zeros for false.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, Not, Sub};
@@ -153,7 +153,7 @@ impl I16x8 {
         self.narrow(self).to_bitmask() & 0xff
     }
 
-    /// Combines two eight-lane masks into one of sixteen lanes.
+    /// Combines two eight-lane masks into a sixteen-lane mask.
     #[inline(always)]
     pub(super) fn narrow(self, high: I16x8) -> U8x16 {
         U8x16(instructions::narrow(self.0, high.0))

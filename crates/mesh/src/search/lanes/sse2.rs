@@ -14,7 +14,7 @@ use safe_arch::{
 
 pub(super) const ZERO: Vector = bytemuck::zeroed();
 
-/// Returns the largest of eight numbers by comparing halves, quarters and neighbors.
+/// Returns the largest of eight numbers, by comparing halves, then quarters, then single lanes.
 #[inline(always)]
 pub(super) fn greatest(v: Vector) -> i16 {
     let halves = max(v, shuffle_ai_f32_all_m128i::<0b01_00_11_10>(v));

@@ -1,4 +1,4 @@
-//! Tests that compare the instructions with plain Rust.
+//! Tests that compare the vector instructions with plain Rust.
 
 use bytemuck::cast;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
 //! Geometric bisection: the logical grid is cut in the middle of its longest axis, and the nodes
-//! are divided into sets of the same sizes. Each part is cut again until it has a single rank.
+//! are divided into sets of matching sizes. Each part is cut again until it has only one rank.
 //!
 //! ```text
 //!   grid 4x2:   0 1 | 2 3      the nodes in order of x:   n n n n | n n n n
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Nodes are ordered along the machine axis that corresponds to the axis being cut. On a ring,
-//! coordinates are counted from the end of the longest gap between the job's nodes.
+//! coordinates start at the end of the longest gap between the job's nodes.
 //!
 //! Cost: O(n log n) for each of the six possible assignments of logical axes to machine axes.
 
@@ -85,8 +85,8 @@ impl Placed {
         Placed { place, index }
     }
 
-    /// Returns the position as a unique key, with `axis` first and the other axes following
-    /// cyclically.
+    /// Returns the position as a unique key, with `axis` most significant and the other axes
+    /// following cyclically.
     fn from(self, axis: usize) -> u64 {
         let bits = 16 * axis as u32;
         (self.place << bits | self.place >> (48 - bits)) & ((1 << 48) - 1)
@@ -102,7 +102,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
         let along = ranks.iter().map(|(at, _)| at[axis]);
         (along.clone().min().unwrap_or(0), along.max().unwrap_or(0))
     };
-    // If several axes are equally long, the first one is chosen.
+    // If several axes are equally long, choose the first one.
     let longest = (0..3).rev().max_by_key(|&axis| range(axis).1 - range(axis).0);
     let axis = longest.expect("there are three axes");
     let (low, high) = range(axis);
@@ -117,7 +117,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     cut(high, cuts);
 }
 
-/// Sorts the nodes so that there are as many nodes as ranks below each cut.
+/// Sorts the nodes so that each cut has as many nodes below it as ranks.
 fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     if nodes.len() < 2 {
         return;
@@ -132,8 +132,8 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
 /// The number of nodes below which a set is partitioned only by comparing positions.
 const FEW: usize = 64;
 
-/// Moves the `below` lowest nodes to the front, comparing positions along `axis` first. The order
-/// within each part is arbitrary.
+/// Moves the `below` lowest nodes to the front, comparing positions along `axis` first. Within each
+/// part, the order is arbitrary.
 ///
 /// Cost: O(nodes + range of coordinates).
 fn part(nodes: &mut [Placed], below: usize, axis: usize) {
@@ -148,8 +148,8 @@ fn part(nodes: &mut [Placed], below: usize, axis: usize) {
     }
 }
 
-/// Partitions nodes around the coordinate of the node that would be at index `below` if they were
-/// sorted. Returns the range of nodes with that coordinate.
+/// Partitions nodes around the coordinate of the node that would be at index `below` after sorting.
+/// Returns the range of nodes that have this coordinate.
 fn part_by_coordinate(nodes: &mut [Placed], below: usize, axis: usize) -> Range<usize> {
     let shift = 32 - 16 * axis as u32;
     let coordinate = |placed: &Placed| usize::from((placed.place >> shift) as u16);

@@ -2,17 +2,17 @@
 //!
 //! Invariant: each pair is stored for both ranks, and each rank's partners are in ascending order.
 //!
-//! Cost: O(m log m) once for m messages; O(log d) to look up a pair whose rank has d partners.
+//! Cost: O(m log m) once for m messages, and O(log d) per lookup for a rank with d partners.
 
 use super::hops::{Hops, Point};
 use crate::patterns::{Pattern, each_message};
 
-/// The numbers of messages between all pairs of ranks. Each pair is stored for both of its ranks.
+/// The number of messages exchanged by each pair of ranks. Each pair is stored for both ranks.
 #[derive(Debug)]
 pub(super) struct Exchanges {
     /// The index of each rank's first partner, followed by the total number of partners.
     starts: Vec<usize>,
-    /// Each rank's partners in ascending order, with the number of messages in both directions.
+    /// Each rank's partners, ascending, with the number of messages exchanged both ways.
     partners: Vec<(u32, u32)>,
     messages: u64,
     /// The number of messages between any two partners, if it is the same for all pairs and no rank
@@ -28,7 +28,7 @@ impl Exchanges {
     const FEW: usize = 1 << 14;
 
     /// Counts a pattern's exchanges. Returns `None` if the pattern is too large, or if all pairs of
-    /// ranks exchange equally many messages, so that every map has the same number of hops.
+    /// ranks exchange the same number of messages, so that every map has equally many hops.
     pub(super) fn of(pattern: &dyn Pattern) -> Option<Exchanges> {
         let ranks = pattern.ranks();
         if u64::from(pattern.rounds()) * u64::from(ranks) > Exchanges::MOST {
@@ -83,7 +83,7 @@ impl Exchanges {
         let mut sum = 0;
         for (rank, own) in (0..).zip(points) {
             let partners = self.partners(rank);
-            // Each pair is counted only for the lower of its two ranks.
+            // Count each pair only once, for the lower of its two ranks.
             let after = partners.partition_point(|(other, _)| *other < rank);
             for &(other, count) in &partners[after..] {
                 sum += u64::from(count) * u64::from(hops.between(own, &points[other as usize]));

@@ -8,8 +8,8 @@ pub(in crate::traffic) type Point = [i32; 4];
 /// Counts hops like [`Grid::distance`], but without branching on each axis.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::traffic) struct Hops {
-    /// The side of each axis that wraps. For any other axis, a number so large that going around is
-    /// never shorter than going straight.
+    /// The length of each axis that wraps. For other axes, a number so large that going around is
+    /// never shorter.
     rings: Point,
     /// True if any axis wraps.
     wraps: bool,

@@ -1,7 +1,7 @@
 //! Maps a job's ranks to its nodes so that the messages in its pattern cross few links.
 //!
-//! Minimizing the total hops is a quadratic assignment problem, which exact methods can solve for
-//! up to about thirty ranks. The map used here is the better of two local optima:
+//! Minimizing the total hops is a quadratic assignment problem, which exact methods can solve only
+//! for up to about thirty ranks. The map used here is the better of two local optima:
 //!
 //! 1. Start. One start is the best of the maps that [`RankOrder`](super::RankOrder) produces when
 //!    ranks are numbered along the axes of their grid in each of the six orders. The other is the
@@ -9,17 +9,17 @@
 //! 2. Improvement. Each rank in turn swaps places with the rank that saves the most hops, until no
 //!    swap saves any ([`search`]). Only ranks at, or next to, a partner's node are tried.
 //!
-//! Invariant: the map never has more hops than any map from `RankOrder`. If no message in a start
-//! crosses more than one link, that start is used unchanged.
+//! Invariant: the map never has more hops than any map from `RankOrder`. A start in which no
+//! message crosses more than one link is used unchanged.
 //!
-//! Cost: O(n log n) to bisect n ranks. Each of up to [`search::MOST_ROUNDS`] rounds of exchanges
-//! takes at most O(n d^2) more, if each rank has d partners.
+//! Cost: O(n log n) to bisect n ranks. If each rank has d partners, each of up to
+//! [`search::MOST_ROUNDS`] rounds of exchanges takes at most O(n d^2) more.
 //!
 //! Sources: the geometric bisection is from Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde,
 //! Çatalyürek & Devine, "Exploiting geometric partitioning in task mapping for parallel computers",
 //! IPDPS 2014. The exchanges are from Bokhari, "On the mapping problem", IEEE Transactions on
-//! Computers 30(3), 1981, but only involve nodes next to partners. Schulz & Träff, "Better process
-//! mapping and sparse quadratic assignment", SEA 2017, limit them to partners.
+//! Computers 30(3), 1981, but try only nodes near partners. Schulz & Träff, "Better process mapping
+//! and sparse quadratic assignment", SEA 2017, limit exchanges to partners.
 
 mod bisections;
 mod exchanges;
@@ -38,11 +38,11 @@ use search::Search;
 const AXIS_ORDERS: [[usize; 3]; 6] =
     [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Data about a pattern on its logical grid, independent of the nodes.
+/// Data about a pattern on its logical grid that does not depend on the nodes.
 #[derive(Debug)]
 pub(super) struct PatternMap {
     exchanges: Exchanges,
-    /// The ranks, numbered along the grid's axes in each of the orders, without duplicate lists.
+    /// The ranks, numbered along the grid's axes in each order of the axes, without duplicates.
     orders: Vec<Vec<u32>>,
     cuts: Cuts,
 }
@@ -58,7 +58,7 @@ impl PatternMap {
     }
 
     /// Returns the best map found. `lists` contains the job's nodes, one per rank, in one or more
-    /// different orders. The bisections use only the first list.
+    /// orders. Only the first list is used for the bisections.
     pub(super) fn lay(
         &self,
         grid: &Grid,
@@ -88,7 +88,7 @@ impl PatternMap {
         if bisected.1 < numbered.1 { bisected.0 } else { numbered.0 }
     }
 
-    /// Returns the first map with the fewest hops, and its hop count. Stops early if it is optimal.
+    /// Returns the first map with the fewest hops, and its hops. Stops early at an optimal map.
     fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
         let mut best = (Vec::new(), u64::MAX);
         for map in maps {
@@ -123,7 +123,7 @@ fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
     (0..shape.ranks).map(|rank| (place(rank), rank)).collect()
 }
 
-/// Returns the ranks sorted by position, for each order of the axes, without duplicate lists.
+/// Returns the ranks sorted by position, for each order of the axes, without duplicates.
 fn numbered_along_axes(ranks: &[(Coordinates, u32)]) -> Vec<Vec<u32>> {
     let mut orders: Vec<Vec<u32>> = Vec::new();
     for turn in AXIS_ORDERS {

@@ -1,11 +1,11 @@
 //! A local search that exchanges ranks until no exchange saves any hops.
 //!
-//! The number of hops that an exchange saves depends only on where the two ranks and their partners
-//! are. Once a rank has no useful exchange, it is therefore rechecked only after one of these
-//! positions has changed, either for the rank itself or for a candidate.
+//! The number of hops that an exchange saves depends only on the positions of the two ranks and
+//! their partners. After a check finds no useful exchange for a rank, the rank is therefore
+//! rechecked only once one of these positions has changed, for the rank itself or for a candidate.
 //!
 //! Invariant: `surplus` is a rank's total hops minus its message count. The exchanges are the same
-//! as in a search that checks every rank in every round; a test verifies this.
+//! as in a search that checks every rank in every round, as a test verifies.
 //!
 //! Cost: O(d^2) to check a rank that has d partners.
 
@@ -29,13 +29,13 @@ pub(super) struct Search<'s> {
     ranks: Vec<Rank>,
     /// The rank at each place.
     who: Vec<u32>,
-    /// For each rank, true if its best exchange may have changed since the last search for it.
+    /// For each rank, true if its best exchange may have changed since the last check.
     open: Vec<bool>,
-    /// For each rank, the value of `now` at the last search for its best exchange, or 0.
+    /// For each rank, the value of `now` when its best exchange was last sought, or 0.
     checked_at: Vec<u32>,
     /// The number of exchanges made so far, plus one.
     now: u32,
-    /// For each rank, the number of the last search in which it was a candidate.
+    /// For each rank, the number of the last search that considered it as a candidate.
     seen_in: Vec<u64>,
     searches: u64,
 }
@@ -131,8 +131,8 @@ impl<'s> Search<'s> {
     }
 
     /// Finds the rank whose exchange with `rank` saves the most hops, or `None` if no exchange
-    /// saves any. If nothing has changed for `rank` since its last check, considers only ranks for
-    /// which something has changed since.
+    /// saves any. If nothing has changed for `rank` since its last check, considers only candidates
+    /// for which something has.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
         let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
@@ -143,7 +143,7 @@ impl<'s> Search<'s> {
             let place = self.rank(partner).place as usize;
             for next in self.near_starts[place]..self.near_starts[place + 1] {
                 let number = self.who[self.near[next] as usize];
-                // A place that is near two partners would otherwise be tried twice.
+                // Without this check, a place that is near two partners would be tried twice.
                 let seen_in = &mut self.seen_in[number as usize];
                 if std::mem::replace(seen_in, self.searches) == self.searches {
                     continue;
@@ -178,7 +178,7 @@ impl<'s> Search<'s> {
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
-    /// Returns the surplus that a rank would have at `point` if its partners stayed where they are.
+    /// Returns a rank's surplus if it were at `point` and its partners stayed where they are.
     fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
         let partners = self.exchanges.partners(rank);
         if let Some(count) = self.exchanges.alike() {

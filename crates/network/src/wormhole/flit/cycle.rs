@@ -1,4 +1,4 @@
-//! Processes one cycle, during which flits cross channels.
+//! The processing of one cycle, during which flits cross channels.
 
 use std::cmp::Reverse;
 
@@ -49,13 +49,13 @@ impl Flit {
                 }
             }
         }
-        // The list's memory is reused. `cross` only adds channels to `coming`.
+        // Reuse the list's memory. This is safe because `cross` only adds channels to `coming`.
         self.active = work;
     }
 
-    /// Moves flits when virtual channels share links, each of which carries one flit per cycle. The
+    /// Moves flits when virtual channels share links and each link carries one flit per cycle. The
     /// state at the start of the cycle determines which flits can move. Virtual channels take
-    /// turns: the search starts after the channel that was served last.
+    /// turns: each search starts after the channel that was served last.
     fn share(&mut self) {
         let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {
@@ -160,7 +160,7 @@ impl Flit {
     }
 
     /// Removes a flit from the buffer after a channel on its message's path. If the flit is a tail,
-    /// the next message comes to the front, and its header is routed.
+    /// the next message reaches the front of the buffer and its header is routed.
     fn leave(&mut self, place: u32, index: usize, tail: bool) {
         let channel = self.packets[place as usize].path[index];
         let port = &mut self.ports[channel as usize];
@@ -173,7 +173,7 @@ impl Flit {
         }
     }
 
-    /// Adds a channel to the list for the next cycle.
+    /// Adds a channel to the list of channels to try in the next cycle.
     fn list(&mut self, channel: u32) {
         let port = &mut self.ports[channel as usize];
         if port.listed != self.now + 1 {

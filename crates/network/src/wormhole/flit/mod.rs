@@ -1,14 +1,14 @@
 //! The reference engine, which moves every flit in every cycle.
 //!
-//! The engine implements the model's definition directly: flit j crosses channel i in cycle
+//! The engine directly implements the definition of the model: flit j crosses channel i in cycle
 //!
 //! ```text
 //! c(i,j) = max( c(i-1,j) + 1,  c(i,j-1) + 1,  c(i+1, j-B) )
 //! ```
 //!
 //! This is the first cycle in which the flit has arrived, the channel is clear, and the buffer
-//! after it has room. A buffer slot vacated during a cycle can be filled in the same cycle. A
-//! header crosses a channel when the channel is granted to it.
+//! after the channel has room. A buffer slot vacated during a cycle can be filled in the same
+//! cycle. A header crosses a channel when the channel is granted to it.
 //!
 //! This engine supports two settings that [`Worm`](crate::Worm) does not: releasing channels once
 //! the tail has passed ([`Release::Passed`](crate::Release)), and virtual channels that share a
@@ -19,8 +19,8 @@
 //! two virtual channels would depend on the order in which links are processed.
 //!
 //! Only channels whose state may have changed are processed, so blocked worms cost nothing. After a
-//! crossing, that channel and the following one are listed for the next cycle, and the preceding
-//! one is retried immediately. Cost: O(1) per flit and channel. Memory: O(path lengths in flight).
+//! crossing, the channel and the next one are listed for the next cycle, and the one before it is
+//! retried at once. Cost: O(1) per flit and channel. Memory: O(path lengths in flight).
 
 mod cycle;
 mod packet;
@@ -49,12 +49,12 @@ pub struct Flit {
     /// For each channel, the channel number of virtual channel 0 on the same link, and the
     /// channel's own index among that link's virtual channels.
     links: Vec<(u32, u32)>,
-    /// The virtual channel served last on each link, stored at the index of virtual channel 0.
+    /// The virtual channel last served on each link, indexed by the link's virtual channel 0.
     served: Vec<u32>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
     fresh: Vec<u32>,
-    /// Future requests. They are in order, because every request is made t_s + 1 cycles in advance.
+    /// Future requests, in order, because each request is made t_s + 1 cycles in advance.
     requests: VecDeque<(u64, u32)>,
     later: BTreeMap<(Time, u64), Message>,
     /// Channels to try in the open cycle. `coming` contains those to try in the next cycle.

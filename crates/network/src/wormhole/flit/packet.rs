@@ -1,4 +1,4 @@
-//! The state of messages and channels in the reference engine, flit by flit.
+//! The state of messages and channels in the reference engine, down to single flits.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -37,12 +37,12 @@ pub(super) struct Port {
     /// The messages with flits in the buffer, in FIFO order. `occupied` is their number of flits.
     pub(super) inside: VecDeque<u32>,
     pub(super) occupied: u32,
-    /// The cycle in which a flit last crossed the channel. `crossed_by` is its message.
+    /// The cycle in which a flit last crossed. `crossed_by` is the message it belongs to.
     pub(super) crossed_at: u64,
     pub(super) crossed_by: u32,
     /// Waiting headers, ordered by request time and then id.
     pub(super) queue: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    /// The latest cycle for which the channel was added to the list of channels to try.
+    /// The last cycle for which the channel was added to the list of channels to try.
     pub(super) listed: u64,
 }
 

@@ -1,9 +1,9 @@
-//! The engine's clock: the open cycle, and all events from that cycle on.
+//! The engine's clock: the open cycle and all events from then on.
 //!
 //! Invariant: no event is before `now`.
 //!
 //! Cost: O(1) per event in the near future, and O(log k) per message if k messages are scheduled
-//! for later.
+//! for later cycles.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,8 +24,8 @@ pub(super) struct Clock {
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
-    /// During [`Worm::catch_up`](super::Worm::catch_up), the number of messages in flight that do
-    /// not belong to this clock; otherwise 0.
+    /// The number of messages in flight that do not belong to this clock. Nonzero only during
+    /// [`Worm::catch_up`](super::Worm::catch_up).
     pub(super) foreign: usize,
 }
 

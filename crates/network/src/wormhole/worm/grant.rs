@@ -12,11 +12,11 @@
 //! ```
 //!
 //! Invariant: a channel serves its queue in order of request cycle and then id. If a channel has a
-//! release time and a request in its queue, a check is scheduled for the time of the release or of
-//! the first request, whichever is later. Early or repeated checks have no effect.
+//! release time and a queued request, a check is scheduled for the release or the first request,
+//! whichever is later. Early or repeated checks have no effect.
 //!
-//! Cost: O(1) per grant and per request added to the end of a queue, or O(A) if B > t_s + 1. The
-//! symbols, as well as h and L, are defined in [`worm`](super).
+//! Cost: O(1) per grant and per request appended to a queue, or O(A) if B > t_s + 1. These symbols,
+//! as well as h and L, are defined in [`worm`](super).
 
 use super::slab::{Header, NONE, Slab};
 use super::wheel::{What, Wheel};
@@ -30,14 +30,14 @@ struct Closing<'w> {
     states: &'w mut [ChannelState],
     headers: &'w mut [Header],
     wheel: &'w mut Wheel,
-    /// Channels that become free in this cycle and have a message waiting.
+    /// Channels that become free in this cycle while a message is waiting for them.
     freed: &'w mut Vec<u32>,
-    /// The channels that a header being drained still holds. Empty at all other times.
+    /// The channels still held by a header that is being drained. Otherwise empty.
     held: &'w mut Vec<u32>,
 }
 
-/// Rare work that is deferred while a list is being checked. Its order does not affect the result,
-/// except that headers must be drained last.
+/// Rare work that is deferred while a list is being checked. The order of this work does not affect
+/// the result, except that headers must be drained last.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     /// Channels with waiting messages, and the later cycles in which they become free.
@@ -134,7 +134,7 @@ impl Worm {
         for &(place, ejection) in &left.drain {
             closing.drain(place, ejection);
         }
-        // A queue that was not empty may have become empty since the list was checked.
+        // A queue that was nonempty when the list was checked may be empty by now.
         for &(place, channel) in &left.queue {
             queue(closing.states, closing.headers, channel, place);
         }
@@ -163,7 +163,7 @@ fn grant_all(
         'granted: {
             let state = &mut states[channel as usize];
             let place = state.head;
-            // NONE is not a valid slab slot, so an empty queue ends here.
+            // NONE is not a valid slab slot, so the lookup fails if the queue is empty.
             let Some(header) = headers.get_mut(place as usize) else { break 'granted };
             let requested = header.requested;
             if requested > now {
@@ -220,7 +220,7 @@ fn grant_all(
     checks.truncate(index);
 }
 
-/// Removes a channel from a list by moving the last one into its place. Order does not matter.
+/// Removes a channel from a list by moving the last one into its place. The order is irrelevant.
 #[inline]
 fn without(list: &mut [u32], index: usize) -> &mut [u32] {
     let last = list.len() - 1;
@@ -330,8 +330,8 @@ impl Closing<'_> {
         }
     }
 
-    /// Sets the release time of a channel that is held. Schedules a check if a message is waiting;
-    /// a message that arrives later schedules its own.
+    /// Sets the release time of a channel that is held. If a message is waiting, schedules a check;
+    /// messages that arrive later schedule their own checks.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
         let state = &mut self.states[channel as usize];
@@ -343,7 +343,7 @@ impl Closing<'_> {
         }
     }
 
-    /// Schedules a check of a channel at `at`, or in the open cycle if `at` has passed.
+    /// Schedules a check of a channel at `at`, or in the open cycle if `at` is in the past.
     #[inline]
     fn check_later(&mut self, channel: u32, at: u64) {
         if at <= self.now {

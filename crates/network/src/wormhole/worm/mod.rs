@@ -24,8 +24,8 @@
 //! event. A grant can free another channel in the same cycle, so grants are processed from a list.
 //!
 //! Invariant: the result is the least fixpoint of the grants and does not depend on the order of
-//! the list. If channels are released when drained and virtual channels do not share links, the
-//! result equals that of the [`Flit`](crate::Flit) engine for every message.
+//! the list. If channels are released when drained and virtual channels do not share links, every
+//! message has the same timing as in the [`Flit`](crate::Flit) engine.
 //!
 //! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, regardless of message length. Memory:
 //! O(messages in flight + channels). A timing wheel holds all events except those of very long
@@ -53,14 +53,14 @@ use slab::{Header, NONE, Slab};
 /// The bit that marks [`ChannelState::time`] as a grant cycle while the release time is unknown.
 const HELD: u64 = 1 << 63;
 
-/// A channel's release time, and its queue in order of service.
+/// The release time of a channel, and its queue in order of service.
 ///
 /// The channels that a message holds form a list that starts with `oldest` in the message's header
 /// and continues with `ahead` in each channel.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    /// The cycle in which the channel becomes free. If that is unknown, the cycle in which the
-    /// channel was granted, plus HELD.
+    /// The cycle in which the channel becomes free or, if that is not known yet, the cycle in which
+    /// it was granted, plus HELD.
     time: u64,
     head: u32,
     /// The last message in the queue. Valid only if at least two messages are waiting.
@@ -127,8 +127,8 @@ impl Worm {
         &self.channels
     }
 
-    /// Retroactively simulates messages created from `since` on. Between `since` and now, no other
-    /// message may have used any channel that these messages use.
+    /// Simulates, after the fact, messages created from `since` on. No other message may have used
+    /// any channel that they use between `since` and now.
     ///
     /// While `run` executes, the engine is at `since` and contains only messages created by `run`,
     /// which must advance the engine back to the current cycle. Messages that are in flight at that
@@ -160,7 +160,7 @@ impl Worm {
         self.clock.join(past);
     }
 
-    /// Opens cycle `now`. Admits announced messages and reports deliveries.
+    /// Opens cycle `now`, admits the messages announced for it, and reports its deliveries.
     #[inline]
     fn open_cycle(&mut self, events: &mut NetworkEvents) {
         let now = self.clock.now;
@@ -192,7 +192,7 @@ impl Worm {
     fn deadlock(&self) -> Deadlock {
         let live = self.slab.live();
         let headers = &self.slab.headers;
-        // The channel that each message is waiting for.
+        // The channel that each message is waiting for, or NONE.
         let mut waits = vec![NONE; headers.len()];
         for (channel, state) in (0..).zip(&self.states) {
             let mut place = state.head;

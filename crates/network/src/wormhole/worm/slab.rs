@@ -18,11 +18,11 @@ use crate::path::{Segment, write_segments};
 /// The value that represents a missing message or channel.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The data that every grant uses, in one cache line.
+/// The data used by every grant, in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Header {
-    /// The cycle in which the header requests its channel. `requested` and `id` form the queue key.
+    /// The cycle in which the header requests its channel. The queue key is (`requested`, `id`).
     pub(super) requested: u64,
     pub(super) id: u64,
     /// The next message in the same queue.
@@ -44,15 +44,15 @@ pub(super) struct Header {
     /// applies, except to `long` messages.
     pub(super) lag: u32,
     pub(super) early: u32,
-    /// True if grants before the last two affect release times.
+    /// True if release times also depend on grants before the last two.
     pub(super) long: bool,
     pub(super) followed: bool,
-    /// True if the message is long, or if it is followed and has not entered yet.
+    /// True if the message is long, or is followed and has not entered the network yet.
     pub(super) special: bool,
 }
 
 impl Header {
-    /// Returns the fields that all messages of the same length share.
+    /// Returns a header with the fields that are the same for all messages of a given length.
     #[cold]
     fn of_length(flits: u32, pace: u64, buffer: u32) -> Header {
         let body = flits - 1;
@@ -60,8 +60,8 @@ impl Header {
         let lag = body - window * buffer;
         let gain = if window > 0 { u64::from(buffer).saturating_sub(pace) as u32 } else { 0 };
         let long = window > 1 && gain > 0;
-        // For a long message, earlier grants also affect release times. This number then stays
-        // above 0, and `release_long` computes the release times.
+        // For a long message, earlier grants also affect release times. `unreleased` then never
+        // reaches 0, and `release_long` computes the release times.
         let unreleased = window + 1 + u32::from(long);
         Header { next: NONE, unreleased, body, lag, early: lag + gain, long, ..Header::default() }
     }
@@ -115,11 +115,11 @@ pub(super) struct Slab {
     /// The segments, with room for `most_segments` per message.
     pub(super) segments: Vec<Leg>,
     most_segments: usize,
-    /// The value of t_s + 1. `buffer` is the value of B.
+    /// The number of cycles between requests, t_s + 1. `buffer` is the buffer size, B.
     pace: u64,
     buffer: u32,
-    /// The length of the last message, or 0 before the first one. `of_length` is the header for
-    /// messages of that length, cached because most messages have the same length.
+    /// The length of the last message, or 0 before the first one. `of_length` is the cached header
+    /// for messages of that length, because most messages are equally long.
     flits: u32,
     of_length: Header,
     free: Vec<u32>,

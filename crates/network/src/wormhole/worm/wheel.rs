@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The events in one cycle. The lists keep their allocated memory when they are cleared.
+/// The events in one cycle. Clearing the lists keeps their allocated memory.
 #[derive(Debug)]
 pub(super) struct Slot {
     /// Channels that might be granted, because they were requested or because they became free
@@ -63,7 +63,7 @@ impl Wheel {
         }
     }
 
-    /// Extends the wheel to reach `reach` cycles ahead, up to the maximum length.
+    /// Extends the wheel to `reach` cycles ahead, but not beyond the maximum length.
     #[inline]
     pub(super) fn reserve(&mut self, now: u64, reach: u64) {
         if reach > self.mask {
@@ -79,7 +79,7 @@ impl Wheel {
         }
     }
 
-    /// Adds the events from another wheel. None of them may be before `now`.
+    /// Adds the events of another wheel, none of which may be before `now`.
     pub(super) fn join(&mut self, now: u64, mut other: Wheel) {
         self.reserve(now, other.mask);
         for ahead in 0..=other.mask {

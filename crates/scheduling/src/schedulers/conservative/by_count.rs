@@ -22,13 +22,13 @@ use super::steps::Steps;
 use crate::shared::refused::Refused;
 use crate::{Calendar, MachineView};
 
-/// A timeline of node counts. The strategy chooses nodes when a job starts, and may refuse the job.
+/// A timeline of node counts. The strategy, which may refuse, chooses nodes when a job starts.
 pub(super) struct ByCount {
     free: Steps,
     /// The nodes that have not failed.
     healthy: Occupancy,
     refused: Refused,
-    /// The intervals in which reserved nodes are closed, and the number of closed nodes in each.
+    /// The intervals in which reserved nodes are closed, each with the number of closed nodes.
     closed: Vec<(Interval, i64)>,
 }
 

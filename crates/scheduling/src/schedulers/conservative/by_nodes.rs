@@ -18,7 +18,7 @@ use super::slot::{Interval, Need, OtherNodes, Slot};
 use super::timeline::{NodeTimeline, Search};
 use crate::{Calendar, MachineView};
 
-/// A timeline of free nodes, and a fork of the empty machine for queries to the strategy.
+/// A timeline of free nodes, and a fork of the empty machine on which to query the strategy.
 pub(super) struct ByNodes {
     timeline: NodeTimeline,
     empty: Fork,
@@ -111,7 +111,7 @@ impl Timeline for ByNodes {
         if let Some((at, held)) = timeline.earliest(&search, &mut question) {
             return Some(Slot { interval: Interval::new(at, job.estimate), held });
         }
-        // A strategy that can miss free nodes might not find the job's own nodes again.
+        // A strategy that can miss free nodes might not grant the job its own nodes again.
         let own = own.filter(|_| !monotone)?;
         let interval = self.timeline.earlier_on_same_nodes(own, job.estimate)?;
         Some(Slot { interval, held: own.held.clone() })

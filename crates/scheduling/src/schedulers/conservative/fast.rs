@@ -38,24 +38,24 @@ use super::rule::Profile;
 use super::slot::{Held, Interval, Slot, begins_near, first_begin_reaching};
 use crate::{Calendar, MachineView};
 
-/// The free nodes over time, in a form that allows slots to be found quickly.
+/// The free nodes over time, stored in a form that makes it fast to find slots.
 pub(super) trait Timeline: Send + Sync {
     /// A job's nodes.
     type Held: Held;
     /// See [`Profile::Taken`].
     type Taken;
 
-    /// Creates a timeline in which no nodes are taken from `now` on.
+    /// Creates a timeline in which all nodes are free from `now` on.
     fn new(now: Time, machine: &Machine) -> Self;
 
-    /// Returns true if a refused request is also refused when more nodes are taken.
+    /// Returns true if a request that was refused stays refused when more nodes are taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// Returns the boxes that a request allows. At least one of them must be free. Returns `None`
-    /// if there are too many boxes, or if other conditions also matter.
+    /// Returns the boxes that would satisfy a request; at least one of them must be free. Returns
+    /// `None` if there are too many boxes, or if other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
-    /// Returns the nodes of a running job without the failed ones, which cannot be taken.
+    /// Returns the nodes of a running job, except failed nodes, which cannot be taken.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
     /// See [`Profile::close`].
@@ -72,10 +72,10 @@ pub(super) trait Timeline: Send + Sync {
     /// Drops everything before `now`.
     fn advance(&mut self, now: Time);
 
-    /// Takes the part of a slot that is not in the past.
+    /// Takes a slot's nodes for the part of its interval that is not in the past.
     fn take(&mut self, slot: &Slot<Self::Held>);
 
-    /// Releases the part of a slot that is not in the past.
+    /// Releases a slot's nodes for the part of its interval that is not in the past.
     fn give(&mut self, slot: &Slot<Self::Held>);
 
     /// See [`Profile::taken_by`].
@@ -131,12 +131,12 @@ pub(super) struct Wanted<'a, H> {
 /// The maximum number of requests for which boxes are cached.
 const MOST_REQUESTS: usize = 1 << 12;
 
-/// A timeline with cached answers. If `KEEPS` is false, it searches at every time for every job;
-/// tests compare the two variants.
+/// A timeline with cached answers. If `KEEPS` is false, nothing is cached and every time is
+/// searched for every job; tests compare the two variants.
 pub(super) struct Fast<T: Timeline, const KEEPS: bool = true> {
     timeline: T,
     freed: FreedNodes<T::Held>,
-    /// The maximum number of free nodes before the last freed slot ends, cached during a round.
+    /// The maximum number of free nodes before the last freed slot ends. Cached during a round.
     most_free: Option<u64>,
     refusals: Refusals,
     /// The boxes for each request. They never change.
@@ -238,7 +238,7 @@ impl<T: Timeline, const KEEPS: bool> Profile for Fast<T, KEEPS> {
             let wanted = Wanted { now, job, begins, own: Some(own), freed: None };
             return self.timeline.find(&wanted, view);
         }
-        // Slots released before the job was last tried cannot help it.
+        // Slots that were released before the job was last tried cannot help the job.
         if self.freed.since(tried).is_empty() {
             return None;
         }
@@ -275,7 +275,7 @@ impl<T: Timeline, const KEEPS: bool> Profile for Fast<T, KEEPS> {
 }
 
 impl<T: Timeline, const KEEPS: bool> Fast<T, KEEPS> {
-    /// Returns true if answers for a job are cached.
+    /// Returns true if this type caches answers for the job.
     fn keeps(job: &Job, machine: &Machine) -> bool {
         KEEPS && T::is_monotone(&job.request, machine)
     }
@@ -302,7 +302,7 @@ struct Near<'a, H> {
 }
 
 impl<H> Near<'_, H> {
-    /// Records that the job cannot begin near the slot before `until`, and why.
+    /// Records that the job is refused near the slot before `until`, and how much of it may fit.
     fn learn(self, demand: &Demand, fits: MayFit, until: Time) {
         let fits = if self.is_refused_by_size { MayFit::Job } else { fits };
         if self.begins.from >= until {
@@ -325,8 +325,8 @@ fn near<'a, T: Timeline>(
     demand: &Demand,
 ) -> Vec<Near<'a, T::Held>> {
     let booked = own.interval.from;
-    // A job that begins at `reaches_own` or later is still running when its own slot begins. From
-    // then on, it can use nodes in that slot, which the refused jobs could not.
+    // A job that begins at `reaches_own` or later is still running when its own slot begins, and
+    // can then use nodes in that slot, which the refused jobs could not.
     let reaches_own = first_begin_reaching(booked, demand.estimate);
     let near = freed.iter_mut().filter_map(|Freed { slot, refused, .. }| {
         let begins = begins_near(slot.interval, demand.estimate).before(booked);

@@ -35,8 +35,8 @@ pub(super) struct Freed<H> {
     pub(super) refused: RefusalsNearby,
 }
 
-/// The slots released since the previous round of moving up began, in order. A slot is kept while
-/// any of its nodes is free.
+/// The slots released since the previous round of moving jobs up began, in order. A slot is kept as
+/// long as any of its nodes is free.
 pub(super) struct FreedNodes<H> {
     slots: Vec<Freed<H>>,
     /// The number of slots released so far.
@@ -53,7 +53,7 @@ impl<H> Default for FreedNodes<H> {
 }
 
 impl<H> FreedNodes<H> {
-    /// Begins a new round. Returns false if no slot was released since the previous one began.
+    /// Begins a new round. Returns false if no slots were released since the last one began.
     pub(super) fn next_round(&mut self) -> bool {
         let past = self.slots.partition_point(|one| one.number < self.before_round);
         self.slots.drain(..past);
@@ -77,7 +77,7 @@ impl<H> FreedNodes<H> {
         self.given += 1;
     }
 
-    /// Shortens or drops freed slots after another slot has been taken for an interval.
+    /// Shortens or drops freed slots after another slot has been taken for the interval `taken`.
     pub(super) fn trim(&mut self, taken: Interval, still_free: impl Fn(&Slot<H>) -> Interval) {
         for Freed { slot, refused, .. } in &mut self.slots {
             let Interval { from, to } = slot.interval;
@@ -99,7 +99,7 @@ impl<H> FreedNodes<H> {
     }
 }
 
-/// Merges intervals into disjoint ones, in order. Takes O(k log k) time for k intervals.
+/// Trims intervals so that they are disjoint, in order. Takes O(k log k) time for k intervals.
 pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Interval> {
     periods.sort_unstable_by_key(|one| one.from);
     let mut seen = Time::ZERO;
@@ -110,7 +110,7 @@ pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Inter
     })
 }
 
-/// The result of testing a job near a freed slot: the largest part of the job that may fit there.
+/// The largest part of a job that may fit near a freed slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MayFit {
     /// No node in the slot is free for long enough.
@@ -152,8 +152,8 @@ impl<'a, H> FreedSlots<'a, H> {
 type Live<'a> = (&'a Cuboid, &'a Cell<MayFit>);
 
 impl<'a> FreedSlots<'a, Placement> {
-    /// Returns true if any node that is free throughout an interval was freed for part of it. If
-    /// not, requests refused before are still refused. Takes O(rows of the freed nodes).
+    /// Returns true if a node that is free throughout an interval was freed for part of it. If not,
+    /// any request refused earlier would be refused again. Takes O(rows of the freed nodes).
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         let live = self.live(throughout, free);
         for (_, fits) in &live {
@@ -163,10 +163,10 @@ impl<'a> FreedSlots<'a, Placement> {
     }
 
     /// Returns true if a box with one of these sides is free throughout an interval. Assumes that
-    /// none was free before the slots were freed, so a free box must contain a freed node.
+    /// no such box was free before the slots were freed, so it must contain a freed node.
     ///
     /// First searches for half of the boxes' common part, and then for all of it. Usually neither
-    /// is free, and the smaller the box that is missing, the more other jobs are refused as well.
+    /// is free, and the smaller the missing box, the more other jobs are ruled out.
     pub(super) fn opens_box(
         self,
         throughout: Interval,
@@ -212,8 +212,8 @@ impl<'a> FreedSlots<'a, Placement> {
 
 /// Returns true if a free box contains a freed node. False positives are possible.
 ///
-/// Searches either the rows around the freed nodes, or all rows of the machine (`bases`), whichever
-/// are fewer. Reads O(log s) words per row for sides of length s.
+/// Searches the rows around the freed nodes or all rows of the machine (`bases`), whichever are
+/// fewer. Reads O(log s) words per row for sides of length s.
 fn opens(
     free: &Occupancy,
     live: &[Live<'_>],
@@ -282,7 +282,7 @@ mod tests {
         assert!(freed.next_round());
         assert_eq!((begins(&mut freed, 0), freed.end()), (vec![1], Time(3)));
         add(&mut freed, 5);
-        // Everything released in this round is taken again, but another round still follows.
+        // Everything released in this round is taken again, but there is still another round.
         freed.trim(stretch(5, 9), |slot| Interval { from: slot.interval.to, ..slot.interval });
         assert_eq!(begins(&mut freed, 0), [1]);
         assert!(freed.next_round() && begins(&mut freed, 0).is_empty());

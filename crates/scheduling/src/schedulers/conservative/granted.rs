@@ -24,8 +24,8 @@ use crate::shared::ends::Expected;
 
 impl<P: Profile> Plan<P> {
     /// Takes slots for running jobs that were granted nodes outside the queue. Returns the indices
-    /// of the bookings that gave way, oldest first. Returns `None` if any of these running jobs
-    /// holds nodes that are reserved in advance, because that voids the whole plan.
+    /// of the bookings that had to give way, oldest first. Returns `None` if any of these running
+    /// jobs holds nodes reserved in advance, which voids the whole plan.
     pub(super) fn take_granted(
         &mut self,
         expected: &Expected<'_>,
@@ -51,7 +51,7 @@ impl<P: Profile> Plan<P> {
         Some(given_way)
     }
 
-    /// Releases the bookings that conflict with a taken slot, and voids the promises to their jobs.
+    /// Releases the bookings that conflict with a taken slot, and voids those jobs' promises.
     fn make_way(&mut self, now: Time, taken: &Slot<P::Held>, given_way: &mut Vec<usize>) {
         let nodes = self.profile.taken_by(taken);
         for (index, booking) in self.bookings.iter_mut().enumerate().rev() {

@@ -17,9 +17,9 @@ use crate::{Calendar, MachineView};
 
 pub(super) struct Plain {
     taken: Vec<Slot<Placement>>,
-    /// The advance reservations, with the nodes that are open during each.
+    /// The interval of each advance reservation, and the nodes that stay open during it.
     closed: Vec<(Interval, Occupancy)>,
-    /// True if any slot has been released since the previous round of moving up began.
+    /// True if any slot has been released since the previous round of moving jobs up began.
     given: bool,
     /// The strategy on an empty machine.
     empty: Fork,
@@ -114,8 +114,8 @@ impl Profile for Plain {
 }
 
 impl Plain {
-    /// Removes a slot, or the rest of it, from the list. Does nothing if the slot is already past.
-    /// No two slots have both the same nodes and the same end, so these identify the slot.
+    /// Removes a slot, or what remains of it, from the list. Does nothing if the slot is in the
+    /// past. A slot is identified by its nodes and its end, because no two slots share both.
     fn remove(&mut self, slot: &Slot<Placement>) {
         let is_it = |other: &Slot<Placement>| {
             other.interval.to == slot.interval.to && other.held == slot.held

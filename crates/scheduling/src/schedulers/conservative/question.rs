@@ -31,8 +31,8 @@ use crate::MachineView;
 /// strategy.
 pub(super) const FEW_BOXES: usize = 6;
 
-/// A query about one job. Only queries to the strategy that concern the current time count as
-/// attempts.
+/// A query about one job. Queries to the strategy count as attempts only if they concern the
+/// current time.
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
@@ -43,10 +43,10 @@ pub(super) struct JobQuestion<'a, 'v> {
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The allowed boxes, if there are only a few and the job fits exactly when one of them is
-    /// free. Computed when first needed.
+    /// The allowed boxes, if there are few of them and the job fits exactly when one of them is
+    /// free. Computed on first use.
     boxes: OnceCell<Option<Vec<Sides>>>,
-    /// The placement that the strategy chose in the last test of whether the job fits.
+    /// The time of the last test of whether the job fits, and its placement, if it did fit.
     placed: Option<(Time, Placement)>,
 }
 
@@ -71,8 +71,8 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         }
     }
 
-    /// Returns true if the job may fit on the nodes that are free throughout an interval. If it
-    /// does not and its answers are monotone, it fits in no interval that includes this one.
+    /// Returns true if the job may fit on the nodes that are free throughout an interval. If false
+    /// and the job's answers are monotone, it fits in no interval that includes this one.
     pub(super) fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool {
         let (bases, machine) = (&mut *self.bases, self.view.machine());
         let boxes = self.boxes.get_or_init(|| {

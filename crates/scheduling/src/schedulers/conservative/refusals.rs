@@ -24,13 +24,13 @@ use rustc_hash::FxHashMap;
 
 use super::slot::first_begin_reaching;
 
-/// The number of recent refusals with which a job is compared.
+/// The number of recent refusals to compare a job with.
 const RECENT: usize = 128;
 
-/// A list of boxes, one of which must be free, or `None` if the request has other conditions.
+/// The boxes of which at least one must be free, or `None` if the request has other conditions.
 pub(super) type Boxes = Option<Arc<[Sides]>>;
 
-/// The nodes that a job needs, and the time for which it needs them.
+/// The nodes that a job needs, and how long it needs them.
 #[derive(Clone)]
 pub(super) struct Demand {
     pub(super) request: Request,
@@ -46,7 +46,7 @@ impl Demand {
         if self.estimate > other.estimate {
             return false;
         }
-        // A request may have been reduced to part of its boxes.
+        // A request's list of boxes may have been reduced to a single common part.
         let (Some(small), Some(large)) = (&self.boxes, &other.boxes) else {
             return self.request == other.request;
         };
@@ -86,7 +86,7 @@ struct Refusal {
     until: Time,
 }
 
-/// The times before which jobs cannot begin, by request and estimated length.
+/// The times before which jobs are known not to begin, by request and estimated run time.
 #[derive(Default)]
 pub(super) struct Refusals {
     earliest: FxHashMap<Request, ByLength>,
@@ -136,8 +136,8 @@ const NEARBY: usize = 64;
 pub(super) struct RefusalsNearby {
     /// For each estimate, the time before which no job of that length can use a node in the slot.
     by_length: ByLength,
-    /// The jobs refused because of their size, sorted by work, because the jobs with the least work
-    /// rule out the most others.
+    /// The jobs refused because of their size, sorted by work. Jobs with the least work come first
+    /// because they rule out the most other jobs.
     by_size: Vec<Refusal>,
 }
 
@@ -174,7 +174,7 @@ impl RefusalsNearby {
         self.by_length.learn(estimate, until);
     }
 
-    /// Records that a job cannot begin before `until` on any node in the slot.
+    /// Records that a job cannot begin on any node in the slot before `until`.
     pub(super) fn learn_size(&mut self, demand: Demand, until: Time) {
         self.by_size.retain(|known| known.until > until || !demand.fits_in(&known.demand));
         let work = demand.work();
@@ -196,7 +196,7 @@ impl ByLength {
         longer.checked_sub(1).map_or(Time::ZERO, |last| self.0[last].1)
     }
 
-    /// Adds an entry, and drops those that become redundant.
+    /// Adds an entry, and drops entries that it makes redundant.
     fn learn(&mut self, estimate: Time, until: Time) {
         if until > self.of(estimate) {
             self.0.retain(|(known, then)| *known < estimate || *then > until);

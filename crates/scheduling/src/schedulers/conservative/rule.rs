@@ -21,9 +21,9 @@ use super::slot::{Held, Interval, Slot};
 use crate::shared::ends::Expected;
 use crate::{Calendar, Kept, MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
-/// The nodes taken over time, on a machine without failures or repairs.
+/// The nodes that are taken over time, assuming no failures or repairs.
 ///
-/// All profiles find the same slots, but they query the strategy differently.
+/// All profiles find the same slots; they differ in how they query the strategy.
 pub(super) trait Profile: Send + Sync {
     /// A job's nodes.
     type Held: Held;
@@ -57,7 +57,7 @@ pub(super) trait Profile: Send + Sync {
     /// Releases a slot, or the rest of it if it has already begun.
     fn give(&mut self, slot: Slot<Self::Held>);
 
-    /// Returns the earliest possible slot for a job from now on, without taking it.
+    /// Returns the earliest possible slot for a job from now on. Does not take the slot.
     fn earliest(
         &mut self,
         now: Time,
@@ -68,9 +68,9 @@ pub(super) trait Profile: Send + Sync {
     /// Returns a slot's nodes.
     fn taken_by(&self, slot: &Slot<Self::Held>) -> Self::Taken;
 
-    /// Returns true if a booking that overlaps a slot in time cannot stay once the slot's nodes are
-    /// taken. The slot has not been taken yet. The caller checks all overlapping bookings from the
-    /// youngest to the oldest, and immediately releases each one that cannot stay.
+    /// Returns true if a booking that overlaps the slot `taken` in time must give way before the
+    /// slot's nodes can be taken. The caller checks all overlapping bookings from youngest to
+    /// oldest, and releases each one that must give way before checking the next.
     fn needs_any(
         &self,
         booked: &Slot<Self::Held>,
@@ -85,9 +85,9 @@ pub(super) trait Profile: Send + Sync {
     /// Returns the number of slots released so far, or 0 if the profile does not count them.
     fn given(&self) -> u64;
 
-    /// Returns the earliest slot to which a job can move up. The job's own slot counts as free.
-    /// Called in each round for the jobs in order of arrival. `tried` is the number of slots
-    /// that had been released when the job was last tried.
+    /// Returns the earliest slot to which a job can move up, counting the job's own slot as free.
+    /// Called in each round, in order of the jobs' arrival. `tried` is the number of slots that had
+    /// been released when the job was last tried.
     fn earlier(
         &mut self,
         now: Time,
@@ -96,8 +96,8 @@ pub(super) trait Profile: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Starts a job in its slot. Returns the nodes that it holds, and their placement unless the
-    /// strategy has yet to choose it. Returns `None` if the job cannot start.
+    /// Starts a job in its slot. Returns the nodes that it holds, and its placement unless the
+    /// strategy has yet to choose one. Returns `None` if the job cannot start.
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,
@@ -249,7 +249,7 @@ impl<P: Profile> Plan<P> {
             self.book_others(now, queue, view);
         }
         self.rebook_if_late(queue, expected, view);
-        // A job started by the caller instead of the scheduler may occupy booked nodes.
+        // A job that was started by the caller, not the scheduler, may occupy booked nodes.
         (expected.running().len() <= self.running.len()).then_some(self)
     }
 
@@ -258,8 +258,8 @@ impl<P: Profile> Plan<P> {
         self.running.insert(job, slot);
     }
 
-    /// Removes jobs that have ended, and releases the rest of their slots. This includes jobs that
-    /// have since been granted nodes again.
+    /// Removes jobs that have ended and releases what remains of their slots, even if such a job
+    /// has since been granted nodes again.
     fn remove_ended(&mut self, now: Time, view: &MachineView<'_>) {
         self.state = view.state();
         let machine = view.machine();
@@ -304,8 +304,8 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Moves waiting jobs to earlier slots, in order of arrival, repeatedly until no job can move.
-    /// A job may benefit when a younger job moves up.
+    /// Repeatedly moves waiting jobs to earlier slots, in order of arrival, until no job can move.
+    /// Repetition helps because a job may benefit when a younger one moves up.
     fn move_up(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         while self.profile.next_round() {
             for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
@@ -370,7 +370,7 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Starts the first due job that can start. Also returns the job's first promised start.
+    /// Starts the first due job that can start. Also returns the start first promised to it.
     fn start_due(
         &mut self,
         now: Time,
@@ -390,8 +390,8 @@ impl<P: Profile> Plan<P> {
         None
     }
 
-    /// Returns the bookings as a plan. If a job is due or has no slot, only the machine keeps it
-    /// waiting. Jobs beyond the depth are not examined.
+    /// Returns the bookings as a plan. A job that is due or has no slot is kept waiting only by the
+    /// machine. Jobs beyond the depth are not examined.
     fn standing(&self, now: Time, queue: &Queue) -> Standing {
         let mut standing = Standing::default();
         for (place, job) in queue.iter().enumerate() {

@@ -12,8 +12,8 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Creates an interval of a job's estimated length. It lasts at least one tick, because even a
-    /// job with an estimate of zero briefly holds its nodes.
+    /// Creates an interval as long as a job's estimate, but at least one tick, because even a job
+    /// with an estimate of zero briefly holds its nodes.
     pub(super) fn new(from: Time, estimate: Time) -> Interval {
         Interval { from, to: from.saturating_add(estimate.max(Time(1))) }
     }
@@ -39,7 +39,7 @@ impl Interval {
     }
 }
 
-/// Returns the interval in which a job must begin in order to run at some time in `freed`.
+/// Returns the interval in which a job must begin to be running at some time in `freed`.
 pub(super) fn begins_near(freed: Interval, estimate: Time) -> Interval {
     Interval { from: first_begin_reaching(freed.from, estimate), to: freed.to }
 }
@@ -50,7 +50,7 @@ pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
     if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }
 }
 
-/// A job's nodes, or only the number of nodes.
+/// The nodes that a job holds, or just the number of nodes.
 pub(super) trait Held: Clone + Send + Sync {
     /// Returns the number of nodes.
     fn nodes(&self) -> u64;
@@ -72,7 +72,7 @@ impl OtherNodes {
         OtherNodes(others)
     }
 
-    /// Returns true if this set contains all nodes in a slot. Takes O(rows of the slot's parts).
+    /// Returns true if the set contains every node in a slot. Takes O(rows of the slot's parts).
     pub(super) fn include(&self, slot: &Slot<Placement>) -> bool {
         slot.held.parts().iter().all(|part| self.0.is_free(part))
     }

@@ -65,7 +65,7 @@ impl Steps {
         Steps { from, first, root: None, changes: Vec::new(), unused: Vec::new() }
     }
 
-    /// Drops everything before `now`. Takes O(log T) for each past change.
+    /// Drops everything before `now`. Takes O(log T) time for each change that is dropped.
     pub(super) fn advance(&mut self, now: Time) {
         let (past, coming) = self.split(self.root, now.saturating_add(Time(1)));
         self.root = coming;
@@ -79,7 +79,7 @@ impl Steps {
         }
     }
 
-    /// Adds `nodes` to the number of free nodes, in the part of an interval that is not past.
+    /// Adds `nodes` to the number of free nodes in the part of `stretch` that is not yet past.
     pub(super) fn add(&mut self, nodes: i64, stretch: Interval) {
         let from = stretch.from.max(self.from);
         if stretch.to <= from || nodes == 0 {
@@ -186,7 +186,7 @@ impl Steps {
     fn insert(&mut self, tree: Link, at: Time, by: i64) -> Link {
         let top = tree.filter(|&place| priority(self.changes[place].at) >= priority(at));
         let Some(place) = top else {
-            // The time is not in this subtree, because its priority is higher than the root's.
+            // The time is not in this subtree: its priority is higher than the root's.
             let (before, after) = self.split(tree, at);
             return Some(self.place(Change { at, by, before, after, sum: 0, least: 0, most: 0 }));
         };

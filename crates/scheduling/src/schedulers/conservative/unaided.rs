@@ -14,7 +14,7 @@ use super::fast::{Fast, Timeline};
 use super::rule::Conservative;
 use crate::{Dispatcher, Scheduler};
 
-/// Draws small jobs that run for up to an hour, with estimates up to eight times too high.
+/// Generates small jobs that run for up to an hour, with estimates up to eight times too high.
 fn jobs(count: u64, most: u64, seed: u64) -> Vec<Job> {
     let mut draw = Stream::new(seed, 0, "a long queue");
     let draw_job = |number| {
@@ -28,8 +28,8 @@ fn jobs(count: u64, most: u64, seed: u64) -> Vec<Job> {
     (0..count).map(draw_job).collect()
 }
 
-/// Returns the start times of the jobs in a queue. Every few starts, a long one-node job is started
-/// outside the queue, and a waiting job is withdrawn.
+/// Returns the start times of the jobs in a queue. After every few starts, a long one-node job is
+/// started outside the queue and a waiting job is withdrawn.
 fn starts(
     grid: &str,
     jobs: &[Job],

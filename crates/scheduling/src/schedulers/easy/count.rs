@@ -50,8 +50,8 @@ struct Shadow {
 struct PassedIn {
     state: u64,
     head: JobId,
-    /// The shadow time if it is in the future. Otherwise, the current time, because enough nodes
-    /// are free for the head but they are scattered.
+    /// The shadow time if it is in the future. Otherwise the current time, because enough nodes are
+    /// free for the head but they are too scattered.
     later: Option<Time>,
     extra: u64,
     /// The time at which the jobs were skipped, or zero without advance reservations.
@@ -82,7 +82,7 @@ impl Scheduler for EasyByCount {
             return Some(Start::at(0));
         }
         let expected = Expected::of(now, running).holding(self.holds.then_some(head));
-        // Jobs started under the previous shadow are running now, and count toward the new one.
+        // Jobs started under the previous shadow are now running and count toward the new one.
         self.shadow = match view.calendar() {
             None => shadow(head, &expected, view.machine()),
             Some(calendar) => shadow_beside(head, &expected, view.machine(), calendar),
@@ -134,7 +134,7 @@ impl Scheduler for EasyByCount {
     }
 }
 
-/// Returns the shadow time, at which the head fits by count, and the number of extra nodes.
+/// Returns the shadow time and the extra nodes, or `None` if the count never suffices.
 fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
     let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };

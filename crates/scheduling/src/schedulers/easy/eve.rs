@@ -22,7 +22,7 @@ use pavior_workload::Job;
 use crate::Running;
 use crate::shared::ends::Expected;
 
-/// The machine just before the reserved time, in a state in which the head is refused.
+/// The machine just before the reserved time, when the head would still be refused.
 pub(super) struct Eve {
     fork: Fork,
     /// The machine's state number when the fork was last updated.
@@ -33,7 +33,7 @@ pub(super) struct Eve {
 }
 
 impl Eve {
-    /// Creates an eve from a fork, valid for the machine's current state.
+    /// Creates an eve from a fork that matches the machine's current state.
     pub(super) fn new(fork: Fork, running: &Running, machine: &Machine) -> Eve {
         Eve { fork, state: machine.state(), revisions: running.revisions() }
     }

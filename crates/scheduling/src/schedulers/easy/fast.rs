@@ -50,8 +50,8 @@ struct Passed {
     /// The number of skipped jobs at the front of the queue.
     jobs: usize,
     /// Jobs that were tried on the whole machine because they would have ended by the reserved
-    /// time. Each entry contains the last start time with which the job would still end in time,
-    /// and the job's index. After that, the job must be tried on the unreserved nodes only.
+    /// time. Each entry contains the latest start time at which the job would still end by then,
+    /// and the job's index. After that time, the job must be tried on the unreserved nodes only.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
     /// The value of [`Queue::withdrawals`] when jobs were last skipped. Withdrawals change indices.
     withdrawals: u64,

@@ -18,8 +18,8 @@ use crate::shared::ends::{End, Expected, Instant, instants};
 use crate::{AdvanceReservation, MachineView};
 
 /// Finds the head's earliest reservation before `limit`. If there are no advance reservations, also
-/// returns the machine just before the reservation (or just before `limit`), when every job with an
-/// earlier expected end has ended.
+/// returns a fork for the moment just before the reservation (or before `limit`), in which every
+/// job with an earlier expected end has ended.
 pub(super) fn replay(
     head: &Job,
     expected: &Expected<'_>,
@@ -70,16 +70,16 @@ fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Mac
     too_few.count()
 }
 
-/// A fork of the machine in which running jobs can be ended one at a time and then restored.
+/// A fork of the machine in which running jobs can be ended in order and later restored.
 struct Walk<'a> {
     jobs: &'a [End<'a>],
     machine: &'a Machine,
     fork: Fork,
     /// The number of jobs that have ended.
     ended: usize,
-    /// True if the fork has been queried, so that a new fork might answer differently.
+    /// True if the fork has been queried, in which case a new fork might answer differently.
     was_asked: bool,
-    /// True if the nodes reserved in advance have been taken in the fork. They then stay taken.
+    /// True if the fork marks the nodes reserved in advance as taken. They then stay taken.
     is_reserved: bool,
 }
 
@@ -88,8 +88,8 @@ impl<'a> Walk<'a> {
         Walk { jobs, machine, fork: machine.fork(), ended: 0, was_asked: false, is_reserved: false }
     }
 
-    /// Moves to the state after `ended` jobs have ended. Uses a new fork if answers depend on more
-    /// than the free nodes.
+    /// Moves to the state after the first `ended` jobs have ended. Uses a new fork if answers
+    /// depend on more than the free nodes.
     fn go_to(&mut self, ended: usize) {
         let is_other = self.was_asked && !self.machine.is_determined();
         if self.is_reserved || is_other || (ended < self.ended && !self.go_back(ended)) {
@@ -118,8 +118,8 @@ struct Stretch<'a> {
 }
 
 impl Stretch<'_> {
-    /// Returns the index of the first time, from `first` onward, at which the strategy can place
-    /// the head, and the placement.
+    /// Returns the index of the first time, starting at `first`, at which the strategy can place
+    /// the head, along with the placement.
     fn search(
         &self,
         walk: &mut Walk<'_>,
@@ -130,7 +130,7 @@ impl Stretch<'_> {
         if !answers.are_monotone() {
             return self.try_each(walk, times, first);
         }
-        // Without advance reservations, a head that is granted by count fits at the first time with
+        // Without advance reservations, a head that is granted by count fits as soon as there are
         // enough nodes.
         let by_count = answers == Answers::Count && self.reserved.is_none();
         let probe = if by_count { first } else { usize::midpoint(first, times.len()) };
@@ -171,7 +171,7 @@ impl Stretch<'_> {
         found
     }
 
-    /// Tries each time in turn. Uses a single fork if there are no advance reservations.
+    /// Tries the times one by one. Uses a single fork if there are no advance reservations.
     fn try_each(
         &self,
         walk: &mut Walk<'_>,

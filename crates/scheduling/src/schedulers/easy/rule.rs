@@ -17,7 +17,7 @@ use crate::shared::ends::Expected;
 use crate::shared::promise::HeadPromise;
 use crate::{MachineView, Queue, Reserved, Running, Scheduler, Standing, Start};
 
-/// Nodes reserved for the head from `at` on.
+/// Nodes reserved for the head, starting at `at`.
 #[derive(Clone)]
 pub(super) struct Reservation {
     pub(super) head: JobId,
@@ -25,18 +25,18 @@ pub(super) struct Reservation {
     pub(super) placement: Placement,
 }
 
-/// A search for reservations and candidates. All searches find the same results, but they query the
-/// strategy differently.
+/// A search for reservations and candidates. All implementations find the same results, but they
+/// query the strategy differently.
 pub(super) trait Search: Default + Send + Sync {
     /// Returns true if the strategy would place a job now.
     fn fits(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool;
 
     /// Finds the earliest reservation before `limit` for which the strategy can place the head,
-    /// given the running jobs' expected ends and without nodes reserved in advance during any part
-    /// of the head's run.
+    /// given the running jobs' expected ends. Excludes nodes that are reserved in advance for any
+    /// part of the head's run.
     ///
-    /// Called for the first reservation (with [`Time::MAX`]) and, to find an earlier one, after
-    /// each change to the machine that was not caused by the scheduler.
+    /// Called for the first reservation (with [`Time::MAX`]), and again after each change to the
+    /// machine that the scheduler did not cause, to look for an earlier one.
     fn earliest(
         &mut self,
         head: &Job,
@@ -46,8 +46,8 @@ pub(super) trait Search: Default + Send + Sync {
     ) -> Option<Reservation>;
 
     /// Returns the oldest job behind the head that may start now. A job that would end by the
-    /// reserved time may start wherever the strategy places it. Any other job may start only
-    /// outside the reserved nodes.
+    /// reserved time may start wherever the strategy places it; any other job, only outside the
+    /// reserved nodes.
     fn backfill(
         &mut self,
         now: Time,
@@ -137,8 +137,8 @@ impl<S: Search> Easy<S> {
         }
     }
 
-    /// Starts the head where the strategy places it, or on its reserved nodes if all of them are
-    /// free and open to it.
+    /// Starts the head where the strategy places it or, failing that, on its reserved nodes if all
+    /// of them are free and open to it.
     fn start_head(&mut self, head: &Job, view: &mut MachineView<'_>) -> Option<Start> {
         if self.search.fits(head, view) {
             return Some(Start::at(0));

@@ -82,9 +82,9 @@ struct EasyFreedom {
     state: Option<u64>,
     answers: Answers,
     beside: BesideReservation,
-    /// The number of jobs skipped at the front of the queue in this state, with this reservation.
-    /// The passage of time alone cannot let these jobs start, because waiting only gets cheaper. A
-    /// lower arrival rate could, but it takes effect only when the state changes.
+    /// The number of jobs skipped at the front of the queue in this state and with this
+    /// reservation. Time alone cannot make these jobs startable, because waiting only gets cheaper.
+    /// A lower arrival rate could, but it is applied only when the state changes.
     passed: usize,
     /// The value of [`Queue::withdrawals`] when jobs were last skipped.
     withdrawals: u64,
@@ -131,8 +131,8 @@ impl Scheduler for EasyFreedom {
         let start = self.backfill(now, queue, price, running, view);
         if start.is_some() {
             self.arrivals.start();
-            // Starting a job changes the state, but not the reservation. With fewer free nodes,
-            // refused requests remain refused.
+            // Starting a job changes the state but not the reservation. With fewer free nodes,
+            // refused requests stay refused.
             self.state = Some(view.state() + 1);
             self.answers.retain(|_, answer| answer.is_none());
         }
@@ -151,7 +151,7 @@ impl EasyFreedom {
         self.passed = 0;
     }
 
-    /// Starts the head if its cheapest option is to start now, or else reserves that option.
+    /// Starts the head if starting now is its cheapest option; otherwise, reserves that option.
     fn start_head(
         &mut self,
         now: Time,
@@ -177,8 +177,8 @@ impl EasyFreedom {
             let all_free = kept.placement.parts().iter().all(|part| free.is_free(part));
             if all_free && view.in_the_way(head, &kept.placement).is_none() {
                 options.add(StartOption { at: now, ..kept.clone() });
-                // The head can start as promised. Later times are therefore not considered, even if
-                // extra time costs more now because more jobs are waiting.
+                // The head can start as promised, so later times are not considered, even if extra
+                // time costs more now because more jobs are waiting.
                 limit = now;
             }
             if kept.at > now {
@@ -221,7 +221,7 @@ impl EasyFreedom {
         None
     }
 
-    /// Returns the nodes for a job behind the head if the job's cheapest option is to start now.
+    /// Returns the nodes for a job behind the head, if starting now is its cheapest option.
     fn candidate(
         &mut self,
         now: Time,
@@ -257,8 +257,8 @@ impl EasyFreedom {
     }
 }
 
-/// Considers the times before `limit` at which running jobs or advance reservations are expected to
-/// end.
+/// Considers each time before `limit` at which a running job or an advance reservation is expected
+/// to end.
 fn replay(
     options: &mut StartOptions,
     now: Time,
@@ -271,7 +271,7 @@ fn replay(
     let jobs: Vec<_> = Expected::of(now, running).by_end().collect();
     let mut given = 0;
     for instant in instants(now, &jobs, view.calendar()) {
-        // Jobs expected to end now do so only after the scheduler has been called.
+        // Jobs that are expected to end now will end only after the scheduler has been called.
         let at = instant.at.max(now.saturating_add(Time(1)));
         if at >= limit || options.is_decided(at) {
             return;
@@ -320,11 +320,11 @@ impl MachineAt for MachineNow<'_, '_, '_> {
     }
 }
 
-/// The nodes that are expected to become free as jobs end.
+/// The nodes that are expected to be free once some running jobs have ended.
 struct LaterNodes {
     /// A fork in which reserved nodes stay taken.
     fork: Fork,
-    /// The time by which the job must end.
+    /// The time by which the job must have ended.
     end_by: Time,
 }
 

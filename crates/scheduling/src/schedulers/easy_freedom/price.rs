@@ -2,8 +2,8 @@
 
 use pavior_kernel::Time;
 
-/// The time that a machine with two thirds of its nodes in use takes to catch up, as a multiple of
-/// the time lost: 1 / (1 - 2/3).
+/// The time that a machine with two thirds of its nodes busy takes to recover from lost time, as a
+/// multiple of the time lost: 1 / (1 - 2/3).
 const RECOVERY: f64 = 3.0;
 
 /// The parameters that determine the cost of extra time.
@@ -22,8 +22,8 @@ pub(super) struct Price {
 }
 
 impl Price {
-    /// Returns the total cost, to the job itself and to all others, when it holds `nodes` nodes for
-    /// the extra time `added`.
+    /// Returns the total cost, to the job itself and to all others, if the job holds `nodes` nodes
+    /// for an extra time of `added`.
     pub(super) fn of(self, nodes: u32, added: Time) -> Time {
         let longer = added.ticks();
         let share = f64::from(nodes) / f64::from(self.machine);

@@ -12,17 +12,17 @@ use super::price::Price;
 pub(super) struct StartOption {
     pub(super) at: Time,
     pub(super) placement: Placement,
-    /// The job's extra time on these nodes, compared with the requested box.
+    /// The job's extra run time on these nodes, compared with its requested box.
     pub(super) added: Time,
 }
 
-/// The machine's current state or an expected later one.
+/// The machine in its current state, or in the state expected at a later time.
 pub(super) trait MachineAt {
     /// Returns the strategy's placement for a request.
     fn place(&mut self, request: &Request) -> Option<Placement>;
 
-    /// Returns the job's extra time on these nodes, compared with the requested box, or `None` if
-    /// the job may not start on them.
+    /// Returns the job's extra run time on these nodes, compared with its requested box, or `None`
+    /// if the job may not start on these nodes.
     fn added_time(&mut self, placement: &Placement) -> Option<Time>;
 }
 

@@ -1,5 +1,5 @@
-//! Handles jobs that were alone and may now share links. Each enters the network in the state that
-//! it would be in if all its messages had been simulated.
+//! Handles jobs that were alone but may now share links. Each of them enters the network in the
+//! state that it would be in if all its messages had been simulated.
 
 use std::cmp::Reverse;
 
@@ -76,7 +76,7 @@ impl Messages {
         Some(began)
     }
 
-    /// Handles jobs whose pauses end now: begins their next exchange, or ends them if none remains.
+    /// Handles jobs whose pauses end now: begins the next exchange, or ends jobs with none left.
     pub(super) fn wake(&mut self, now: Time, finished: &mut Vec<JobId>) -> Result<(), Deadlock> {
         while let Some(&Reverse((_, slot))) =
             self.wakes.peek().filter(|Reverse((time, _))| *time <= now)
@@ -96,7 +96,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Lets recalled jobs catch up, so that the totals are correct.
+    /// Makes recalled jobs catch up so that the totals are correct.
     pub(super) fn settle(&mut self, now: Time) {
         for slot in 0..self.jobs.len() as u32 {
             let sender = self.jobs[slot as usize].as_ref().map(|sender| &sender.how);

@@ -1,5 +1,5 @@
-//! Starts jobs: determines their layout, claims links, and decides whether to simulate them or to
-//! recall the history of an earlier job of the same kind.
+//! Starts jobs: determines a job's layout, claims its links, and decides whether to simulate it or
+//! to recall the history of an earlier job of the same kind.
 
 use std::cmp::Reverse;
 
@@ -45,7 +45,7 @@ impl Messages {
             self.free_slots.push(slot);
             return false;
         }
-        // Jobs that make random draws are rarely identical, so they are not cached.
+        // Jobs whose patterns make random draws are rarely identical, so they are not cached.
         let kind = match service {
             Communication::Iterations(count) if drawn == draw => Some((sides, count)),
             _ => None,

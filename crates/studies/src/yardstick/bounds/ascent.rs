@@ -17,7 +17,7 @@ const PATIENCE: u32 = 10;
 pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Prices {
     let fluid = Fluid::new(tasks, capacity);
     let start = tasks.iter().map(|task| task.release).min().unwrap_or(0);
-    // Because jobs are not interrupted, they end slightly later than in the relaxation.
+    // Because jobs cannot be interrupted here, they end slightly later than in the relaxation.
     let length =
         fluid.end() - start as f64 + tasks.iter().map(|task| task.run).max().unwrap_or(1) as f64;
     let width = ((length / buckets as f64).ceil() as i64).max(1);
@@ -162,8 +162,8 @@ fn top(waiting: &BinaryHeap<Waiting>) -> Option<usize> {
     waiting.peek().map(|&Waiting(_, at)| at)
 }
 
-/// Computes prices backward from the end. All pieces that belong to the same job lie on the same
-/// line. Two lines intersect where one job follows another.
+/// Computes prices backward from the end. All pieces of the same job lie on one line. Two lines
+/// intersect where one job follows another.
 fn price_pieces(segments: &[Segment], density: &dyn Fn(usize) -> f64, jobs: usize) -> Vec<Piece> {
     let mut intercepts: Vec<Option<f64>> = vec![None; jobs];
     let (mut price, mut begin) = (0.0, f64::INFINITY);

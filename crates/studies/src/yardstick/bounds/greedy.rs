@@ -49,7 +49,7 @@ impl<'t> Counts<'t> {
         self.waiting.iter().copied().filter(|&at| self.tasks[at].nodes <= self.free)
     }
 
-    /// Advances to the next time when a job is released or ends. Returns false if there is none.
+    /// Advances to the next release or end of a job. Returns false if there is none.
     pub(super) fn advance(&mut self) -> bool {
         let release = self.coming.last().map(|&at| self.tasks[at].release);
         let end = self.running.peek().map(|&Reverse((end, _))| end);

@@ -11,11 +11,11 @@
 //!     - capacity * price of the whole curve
 //! ```
 //!
-//! where the price is summed over the job's run time. No schedule uses more nodes than exist, so
-//! all jobs together pay at most the price of all nodes over the whole curve. This is the
-//! Lagrangian of the time-indexed relaxation (Dyer and Wolsey 1990; van den Akker, Hurkens and
-//! Savelsbergh 2000). All numbers are integers, so there are no rounding errors. The script
-//! `examples/bounds.py` checks certificates without sharing any code with this module.
+//! where the price is summed over the job's run time. No schedule uses more nodes than there are,
+//! so all jobs together pay at most the price of all nodes over the whole curve. This is the
+//! Lagrangian relaxation of the time-indexed formulation (Dyer and Wolsey 1990; van den Akker,
+//! Hurkens and Savelsbergh 2000). All numbers are integers, so there are no rounding errors. The
+//! script `examples/bounds.py` checks certificates without sharing any code with this module.
 
 mod ascent;
 mod greedy;
@@ -26,7 +26,7 @@ use serde::Serialize;
 pub use ascent::ascend;
 pub use rollout::{Arrivals, look_ahead};
 
-/// The properties of a job on which the bounds depend. Times are in whole seconds.
+/// The properties of a job that determine the bounds. Times are in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// The submission time, which must not be negative.
@@ -123,7 +123,7 @@ impl Prices {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Last {
-    /// All jobs released at or after this time. At best, they keep all nodes busy until they end.
+    /// All jobs released at or after this time. At best, they keep all nodes busy to the end.
     From(i64),
     /// A single job, given by its index.
     Job(usize),

@@ -7,11 +7,11 @@
 //! node-second, and waiting comes last. This is a rollout (Bertsekas, Tsitsiklis and Wu, Rollout
 //! algorithms for combinatorial optimization, Journal of Heuristics 3, 1997).
 //!
-//! If future arrivals are known, the continuations include them, so nodes can be kept free for a
-//! job that has not arrived yet. If they are unknown, the continuations include only jobs that have
-//! arrived. There is no other difference. With known arrivals, the schedule is never worse than the
-//! greedy one, because the greedy rule's next step is always one of the alternatives, and the
-//! continuation of the chosen alternative remains available.
+//! If future arrivals are known, the simulated continuations include them, so nodes can be kept
+//! free for a job that has not arrived yet. If they are unknown, the continuations include only
+//! jobs that have already arrived. With known arrivals, the schedule is never worse than the greedy
+//! one, because the greedy rule's next step is always one of the alternatives, and the continuation
+//! of the chosen alternative remains available.
 
 use super::Task;
 use super::greedy::{Counts, latest_first};
@@ -49,7 +49,7 @@ pub fn look_ahead(tasks: &[Task], capacity: i64, arrivals: Arrivals) -> Vec<Opti
     ends
 }
 
-/// Returns the job to start now, or `None` if waiting is better or nothing fits.
+/// Returns the job to start now, or `None` if it is better to wait or no job fits.
 fn choice(schedule: &Counts<'_>, tasks: &[Task], arrivals: Arrivals) -> Option<usize> {
     schedule.fitting().next()?;
     let seen = match arrivals {

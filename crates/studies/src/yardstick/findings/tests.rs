@@ -108,7 +108,7 @@ fn best_runs_are_counted_by_name_including_ties() {
     let often = |best: &str| {
         let row = all(&format!("best = '{best}'"), "'at-least', bound = 1");
         let judged = judged(&row, |board, _| {
-            // This run equals the best one in one scenario and is better in another.
+            // This run ties with the best one in one scenario and beats it in another.
             for (at, hours) in [(1, 2.0), (4, 1.5)] {
                 let own = board.rows[at].clone();
                 board.rows[at] = run(&own.scenario, ("tff", "fcfs"), hours);
@@ -133,7 +133,7 @@ fn statements_about_missing_runs_are_left_out() {
     assert_eq!(without(|_, parts| parts[3].contiguity.half_width = None), ["Y"]);
     let row = "of = 'drawn', number = { ratio = 'mbs easy' }, rule = 'at-least', bound = 1";
     assert_eq!(judged(row, |board, _| drop(board.rows.remove(0))).left_out, ["Y"]);
-    // The row covers only scenarios with generated jobs, so the missing log run does not matter.
+    // The row covers only scenarios with generated jobs, so a missing log run does not matter.
     assert_eq!(judged(row, |board, _| drop(board.rows.pop())).rows.len(), 1);
 }
 

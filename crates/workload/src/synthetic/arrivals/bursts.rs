@@ -42,7 +42,7 @@ pub(super) const ENTRY: Entry<ArrivalProcess> = Entry {
 };
 
 struct Bursts {
-    /// The probability that the next job belongs to the same burst.
+    /// The probability that the next job is in the same burst.
     stay: f64,
     short: f64,
     long: f64,

@@ -13,7 +13,7 @@ pub struct ArrivalProcess {
 
 /// A source of random gaps between arrivals.
 pub trait Gaps: Send {
-    /// Draws the time from one arrival to the next, in units.
+    /// Draws the time from one arrival to the next, in time units.
     fn next(&mut self, draw: &mut Stream) -> f64;
 }
 

@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
         build: |_, grid| {
             per_axis(grid, |length, draw| {
                 let side = draw.exponential(f64::from(length) / 2.0).ceil();
-                // A draw of exactly 0 would stay 0 when rounded up.
+                // A draw of exactly 0 would still be 0 after rounding up.
                 side.clamp(1.0, f64::from(length)) as u16
             })
         },

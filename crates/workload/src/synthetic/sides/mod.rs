@@ -18,7 +18,7 @@ pub struct SideDistribution {
 
 /// A source of random boxes.
 pub trait DrawSides: Send {
-    /// Draws the sides of one job's box. Axes that the machine does not have get a side of 1.
+    /// Draws the sides of one job's box. A side is 1 on each axis that the machine lacks.
     fn sides(&mut self, draw: &mut Stream) -> Sides;
 }
 
@@ -34,7 +34,7 @@ impl Family for SideDistribution {
 const ANY_GRID: fn(&Options, &Grid) -> Result<(), String> = |_, _| Ok(());
 
 /// Sides drawn independently for each axis in the order x, y, z, by calling `side` with the axis
-/// length. Axes that the machine does not have use no draws.
+/// length. Nothing is drawn for axes that the machine lacks.
 struct PerAxis<F> {
     grid: Grid,
     side: F,

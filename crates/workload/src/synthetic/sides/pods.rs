@@ -42,7 +42,7 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
 struct Pods {
     /// The cumulative weight for each k.
     cumulated: Vec<f64>,
-    /// For each k, the boxes of volume 2^k that can be chosen.
+    /// For each k, the boxes of volume 2^k that may be chosen.
     choices: Vec<Vec<Sides>>,
 }
 

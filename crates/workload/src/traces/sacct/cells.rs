@@ -36,7 +36,7 @@ pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
         if end == 0 || !tasks[..end].iter().all(legal) {
             return None;
         }
-        // Waiting tasks share one line. It gets a task number that no real task has.
+        // Waiting tasks share one line, which gets a task number that no real task has.
         id.task = Some(u64::MAX);
         rest = &tasks[end + 1..];
     } else if let Some(task) = rest.strip_prefix(b"_") {
@@ -89,7 +89,7 @@ pub(in crate::traces) struct State {
 }
 
 impl State {
-    /// The state of a job that has ended, with an unknown outcome.
+    /// The state of a job that has ended with an unknown outcome.
     pub(in crate::traces) const OVER: State = State { status: -1, over: true, cancelled: false };
 }
 
@@ -194,7 +194,7 @@ fn offset(zone: &str) -> Option<i64> {
     (hours <= 18 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60) as i64)
 }
 
-/// Parses `[D-]HH:MM:SS` or `MM:SS`, with or without decimals, to seconds.
+/// Parses `[D-]HH:MM:SS` or `MM:SS`, with or without decimals, into seconds.
 fn span(cell: &[u8]) -> Option<f64> {
     let (days, clock) = match cell.iter().position(|&byte| byte == b'-') {
         Some(at) => (whole(&cell[..at])?, &cell[at + 1..]),
@@ -225,7 +225,7 @@ pub(in crate::traces) fn seconds(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { number(cell) }
 }
 
-/// Returns true if a job's time-limit cell means that the job has no limit.
+/// Returns true if a job's time-limit cell indicates that the job has no limit.
 fn is_unlimited(cell: &[u8]) -> bool {
     let words = ["UNLIMITED", "Partition_Limit"];
     is_unknown(cell) || words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
@@ -241,7 +241,7 @@ pub(in crate::traces) fn minutes(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { number(cell).map(|minutes| minutes * 60.0) }
 }
 
-/// Parses a node count, such as `128`, `1K` (1024) or `1.50K`. An unknown count is 0.
+/// Parses a node count, such as `128`, `1K` (1024) or `1.50K`. An unknown count becomes 0.
 pub(in crate::traces) fn count(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) {
         return Some(0.0);

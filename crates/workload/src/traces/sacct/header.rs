@@ -1,4 +1,4 @@
-//! The header line, which determines which column each cell belongs to.
+//! The header line, which determines the column that each cell belongs to.
 //!
 //! The delimiter is the text between the first two column names. Cells may be in double quotes
 //! (CSV), except in `sacct`'s own format, which has bars and an unquoted header. Because `sacct`
@@ -70,7 +70,7 @@ const COLUMNS: [(Column, &str); 24] = [
     (Column::Cluster, "Cluster"),
 ];
 
-/// Columns whose cells may contain delimiters. Such a cell is used only if it is unambiguous.
+/// Columns whose cells may contain delimiters. A cell is used only if it is unambiguous.
 const TEXTS: [&str; 2] = ["SubmitLine", "NodeList"];
 pub(super) const SUBMIT_LINE: usize = 0;
 pub(super) const NODE_LIST: usize = 1;
@@ -200,11 +200,11 @@ impl Layout {
         Cells::new(line, &self.delimiter, self.has_quotes)
     }
 
-    /// Returns the cell count for a row after adding another line to it.
+    /// Returns a row's cell count after another line has been added to it.
     pub(super) fn count(&self, so_far: Count, line: &[u8]) -> Count {
         let mut cells = Cells { is_open: so_far.is_open, ..self.cells(line) };
         let mut count = Count { cells: so_far.cells.saturating_sub(1), is_open: false };
-        // Unless rows start with ids, an unclosed quote is just text.
+        // Unless rows start with ids, an unclosed quote is treated as text.
         while !count.is_open && cells.next().is_some() {
             count.cells += 1;
             count.is_open = cells.is_open && self.first_is_id;
@@ -212,7 +212,7 @@ impl Layout {
         count
     }
 
-    /// Returns true if there are unused columns, in which cells may contain line breaks.
+    /// Returns true if there are unused columns, whose cells may contain line breaks.
     pub(super) fn has_texts(&self) -> bool {
         self.free.is_some()
     }
@@ -308,7 +308,7 @@ impl Layout {
         (bars == 0 || is_alone).then_some(index..index + bars + 1)
     }
 
-    /// Returns the index of a column's cell if unused columns contain `bars` extra delimiters.
+    /// Returns the index of a column's cell when unused columns contain `bars` extra delimiters.
     fn shifted(&self, index: usize, bars: usize) -> Option<usize> {
         match self.free {
             _ if bars == 0 => Some(index),
@@ -334,7 +334,7 @@ fn delimiter(line: &[u8]) -> &[u8] {
     if delimiter.iter().all(|&byte| byte == b' ') { &[] } else { delimiter }
 }
 
-/// The number of cells in a row so far.
+/// The number of cells read so far in a row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Count {
     cells: usize,
@@ -387,7 +387,7 @@ impl Iterator for Cells<'_> {
                 self.next = (end + 1 < self.line.len()).then_some(end + 1 + width);
                 return Some(text..end);
             }
-            // If there is no closing quote, all quotes on the line are just text.
+            // If there is no closing quote, all quotes on the line are treated as text.
             (self.is_open, self.has_quotes) = (true, false);
         }
         let mut windows = self.line[start..].windows(width.max(1));

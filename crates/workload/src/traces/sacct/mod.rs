@@ -21,7 +21,7 @@
 //! submission. A date without a time zone is in the machine's local time, which repeats an hour
 //! when DST ends. User, group, QOS and partition names are numbered from 1 as they appear.
 //!
-//! `--dependency=after*` in `SubmitLine` names the jobs that a job depends on.
+//! `--dependency=after*` in `SubmitLine` names the jobs on which a job depends.
 //!
 //! Source: the `sacct` manual page (Slurm 25.05), and `convert_num_unit` in its source code for
 //! counts such as `1K`. Cost: one pass over the bytes, keeping an entry per job in memory.
@@ -125,7 +125,7 @@ struct Known {
 #[derive(Default)]
 pub(super) struct Clusters(FxHashMap<Box<[u8]>, u64>);
 
-/// The note that is shown if a log contains jobs from several clusters.
+/// The note shown if a log contains jobs from several clusters.
 pub(super) const MORE_CLUSTERS: &str = "jobs from other clusters, replayed on the same machine, \
                                         with job numbers starting at 10000000000; use sacct -M \
                                         CLUSTER to print only one cluster";
@@ -145,7 +145,7 @@ impl Clusters {
 /// The maximum length of a row, in bytes.
 const LONGEST_ROW: usize = 1 << 20;
 
-/// The rows in a log. A row is usually one line but spans several if a cell contains line breaks.
+/// The rows in a log. A row is usually one line, but spans several if a cell has line breaks.
 struct Rows<'l, R> {
     layout: &'l Layout,
     lines: Lines<R>,
@@ -302,7 +302,7 @@ impl<'l> Row<'l> {
         )))
     }
 
-    /// Returns the text in a column that may contain delimiters, or `""` if ambiguous.
+    /// Returns the text in a column that may contain delimiters, or `""` if it is ambiguous.
     fn text(&self, text: usize) -> &[u8] {
         let Some(cells) = self.layout.text(text, self.cells()) else { return &[] };
         &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]

@@ -36,7 +36,7 @@ fn table(header: &[&str], rows: Vec<Vec<String>>) -> Option<SectionTable> {
     Some(SectionTable { header, rows, words: 1 })
 }
 
-/// Creates the section with counts, and an example line for each reason to skip a line.
+/// Creates the section with counts, and one example line for each reason for skipping lines.
 fn jobs(inspection: &Inspection<'_>) -> Section {
     let facts = facts(inspection.summary).into_iter();
     let examples = inspection.examples.iter();
@@ -50,7 +50,7 @@ fn jobs(inspection: &Inspection<'_>) -> Section {
     }
 }
 
-/// Draws the number of jobs in each group.
+/// Draws the number of jobs in each group as a bar chart.
 fn bars(title: &str, x: &str, bars: Vec<Bar>) -> Drawing {
     let (categories, counts): (_, Vec<u64>) = bars.into_iter().unzip();
     let values = counts.into_iter().map(|count| count as f64).collect();

@@ -37,7 +37,7 @@ pub(super) fn command(
 }
 
 /// Quotes a log's path for a shell. A file name that begins with `-` is written as `./-`, so that
-/// it cannot be read as an option. Returns `None` if the path is not valid UTF-8.
+/// it cannot be mistaken for an option. Returns `None` if the path is not valid UTF-8.
 fn path_word(path: &Path) -> Option<String> {
     let path = path.to_str()?;
     let folder = if path.starts_with('-') && path != "-" { "./" } else { "" };
@@ -75,7 +75,7 @@ fn compact_mesh(nodes: u64) -> Option<String> {
     text.parse::<Grid>().ok().map(|_| text)
 }
 
-/// Returns the divisors of a number up to its square root, without those that exceed [`MAX_SIDE`].
+/// Returns the divisors of a number up to its square root, excluding those above [`MAX_SIDE`].
 fn small_divisors(of: u64) -> impl Iterator<Item = u64> {
     let sides = (1..=MAX_SIDE).take_while(move |side| side * side <= of);
     sides.filter(move |side| of.is_multiple_of(*side))

@@ -12,7 +12,7 @@ use super::{Inspection, facts};
 /// The length of the longest bar.
 const MAX_BAR_COLUMNS: u64 = 50;
 
-/// Formats the summary in sections, and omits empty ones.
+/// Formats the summary in sections, omitting empty ones.
 pub(super) fn table(inspection: &Inspection<'_>) -> String {
     let (summary, arrivals) = (inspection.summary, &inspection.summary.arrivals);
     let mut text = String::new();
@@ -63,7 +63,7 @@ fn section(title: &str, lines: impl IntoIterator<Item = String>) -> String {
     if text.is_empty() { text } else { format!("\n{title}\n{text}") }
 }
 
-/// Returns one line with a horizontal bar per row.
+/// Returns one line per row, each with a horizontal bar.
 fn bars(rows: Vec<Bar>) -> impl Iterator<Item = String> {
     let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let label = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Attempts with a hostile name in each kind of input.
+//! Attack attempts that put a hostile name in each kind of input.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn busy(name: &str) -> String {
     format!("{}\n{}\n", of(name, [1, 1], 2), of("b", [0, 3], 1))
 }
 
-/// Returns attempts with queues, both without and with a running job of the same name.
+/// Returns attempts that read a queue, with and without a running job of the same name.
 pub(super) fn queues(name: &str) -> Vec<Attempt> {
     let line = |members: Value| format!("{members}\n");
     let waits = line(json!({ "job": name, "nodes": 4, "estimate": 60 }));
@@ -38,7 +38,7 @@ pub(super) fn queues(name: &str) -> Vec<Attempt> {
     tries
 }
 
-/// Returns attempts with a machine state, one for each kind of question about it.
+/// Returns attempts that read a machine state, one for each kind of question about the state.
 pub(super) fn states(name: &str) -> Vec<Attempt> {
     let mut tries = Vec::new();
     let state = "--machine mesh:4x4 --busy $busy";
@@ -140,7 +140,7 @@ fn sacct(cells: &[(&str, &str)]) -> String {
     format!("{}\n{line}\n8{}\n", heads.join("|"), &line[1..])
 }
 
-/// Returns attempts with lists of failures, lists of messages, and lines for the live allocator.
+/// Returns attempts that read failure lists, message lists, or live allocator input.
 pub(super) fn lines(name: &str) -> Vec<Attempt> {
     let mut tries = Vec::new();
     for text in [json!({ "op": name, "node": [0, 0], "at": 1 }), json!({ name: 1 }), json!(name)] {
@@ -246,8 +246,8 @@ pub(super) fn experiments(name: &str) -> Vec<Attempt> {
     tries
 }
 
-/// Returns attempts with the name in file names and option values, or none if the name is too long
-/// for a file name or contains NUL or `/`.
+/// Returns attempts that use the name in file names and option values. Returns none if the name is
+/// too long for a file name or contains NUL or `/`.
 pub(super) fn paths(name: &str) -> Vec<Attempt> {
     if name.len() > 200 || name.contains(['\0', '/']) {
         return Vec::new();

@@ -29,7 +29,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Returns the fault in the output, if any. JSON and CSV may be as long as the names.
+/// Returns the fault in the output, if any. JSON and CSV may contain the names in full.
 fn fault(output: &Output, is_table: bool) -> Option<String> {
     let shows = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(300).collect::<String>();
     for (what, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
@@ -55,7 +55,7 @@ fn fault(output: &Output, is_table: bool) -> Option<String> {
         .then(|| format!("{code:?}: {}", shows(&output.stderr)))
 }
 
-/// An attempt, with its files by name, its arguments and its standard input. In arguments, `$`
+/// An attack attempt: its files by name, its arguments and its standard input. In arguments, `$`
 /// stands for the folder.
 struct Attempt {
     files: Vec<(String, Vec<u8>)>,

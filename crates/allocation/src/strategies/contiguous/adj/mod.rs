@@ -89,8 +89,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
 }
 
-/// The engine, which finds the same placements using the set of all bases or, if there are few busy
-/// boxes, the plain search.
+/// The engine. It finds the same placements as the plain search, using the set of all bases or, if
+/// there are few busy boxes, the plain search itself.
 #[derive(Clone)]
 struct Engine {
     plain: Adjacency,

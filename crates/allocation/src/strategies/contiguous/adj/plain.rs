@@ -30,8 +30,8 @@ struct Near {
 }
 
 impl Near {
-    /// Adds an axis along which the placement and the box share `shares` coordinates, and `touches`
-    /// of the placement's two outer neighbors are in the box.
+    /// Adds an axis along which the placement and the box share `shares` coordinates, and along
+    /// which `touches` of the placement's two outer neighbors lie in the box.
     fn along(self, shares: i64, touches: i64) -> Near {
         let touching = self.shared * touches + self.touching * shares;
         Near { shared: self.shared * shares, touching, ..self }
@@ -84,7 +84,7 @@ impl Adjacency {
         best
     }
 
-    /// Lists the coordinates where a side touches, or is flush with, a busy box or the border.
+    /// Lists the coordinates at which a side touches or is flush with a busy box or the border.
     fn list_candidates(&mut self, busy: &[Cuboid], axis: usize, side: u16) {
         let (n, starts) = (i32::from(self.grid.side(axis)), self.grid.starts(axis, side));
         let ring = self.grid.wraps(axis) && i32::from(side) < n;
@@ -109,7 +109,7 @@ impl Adjacency {
         list.dedup();
     }
 
-    /// Narrows a level's boxes to those that a placement at this coordinate on the axis may overlap
+    /// Narrows a level's boxes to those that a placement at coordinate `at` on the axis may overlap
     /// or touch.
     fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
         let (from, to) = self.near.split_at_mut(level + 1);
@@ -124,7 +124,7 @@ impl Adjacency {
         }
     }
 
-    /// Returns a placement's boundary value, or `None` if it is not free.
+    /// Returns a placement's boundary value, or `None` if the placement is not free.
     fn score(&mut self, at: &Cuboid) -> Option<i64> {
         let mut score = border(&self.grid, at);
         self.tested += 1;

@@ -2,9 +2,9 @@
 
 use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
-/// Returns the canonical bases next to a shape's canonical base, in both directions along each
-/// axis. A neighbor past an end is `None`. An axis with only one node, or a ring that the shape
-/// fills, has no neighbors.
+/// Returns the canonical bases adjacent to a shape's canonical base, in both directions along each
+/// axis. A neighbor beyond an end is `None`. On an axis with only one node, or a ring that the
+/// shape fills, a base has no neighbors.
 pub(crate) fn neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -29,7 +29,7 @@ pub(crate) fn neighbours(
     })
 }
 
-/// Counts a base's neighboring positions that are not bases or are past an end.
+/// Counts a base's neighboring positions that are not bases or lie beyond an end.
 pub(crate) fn closed_neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -39,8 +39,8 @@ pub(crate) fn closed_neighbours(
     neighbours(grid, base, shape).filter(|at| at.is_none_or(|at| !is_base(at))).count() as i64
 }
 
-/// Returns the number of bases connected to a base, including the base itself. Slow but simple;
-/// used only by the oracle.
+/// Returns the number of bases connected to a base, including the base itself. A slow but simple
+/// method that only the oracle uses.
 pub(crate) fn region(
     grid: &Grid,
     base: Coordinates,

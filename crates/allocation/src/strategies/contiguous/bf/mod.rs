@@ -87,7 +87,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_with(grid, options, rule)
 }
 
-/// Creates Best Fit with the given rule. The options determine the orientations and the search.
+/// Creates Best Fit with the given rule. `options` determines the orientations and the search.
 pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStrategy {
     let least = rule == Rule::Apart;
     if (least || rule == Rule::Frame) && !is_plain(options) {

@@ -14,9 +14,9 @@ use crate::strategies::shared::prefix_sums::PrefixSums;
 pub(crate) enum Rule {
     /// The most contact.
     Frame,
-    /// The most neighboring positions that are not bases.
+    /// The base with the most neighboring positions that are not bases.
     Base,
-    /// The smallest connected region of bases. Ties are broken as for `Base`.
+    /// The base in the smallest connected region of bases. Ties are broken as for `Base`.
     Area,
     /// The least contact: Worst Fit.
     Apart,
@@ -92,19 +92,19 @@ impl BoxRule for BestFit {
     }
 }
 
-/// Returns a score that is higher for a base in a smaller region and, among regions of equal size,
-/// for a base with more closed neighbors (at most six).
+/// Returns a score that is higher the smaller a base's region is and, among regions of equal size,
+/// the more closed neighbors (at most six) the base has.
 fn area_score(region: u32, neighbours: i64) -> i64 {
     neighbours - 8 * i64::from(region)
 }
 
-/// Computes a base's score in the `base` reading from the occupancy.
+/// Computes a base's score under the `base` rule directly from the occupancy.
 pub(super) fn neighbours_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
     closed_neighbours(free.grid(), cuboid.base, cuboid.sides, is_base)
 }
 
-/// Computes a base's score in the `area` reading from the occupancy.
+/// Computes a base's score under the `area` rule directly from the occupancy.
 pub(super) fn area_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
     let size = region(free.grid(), cuboid.base, cuboid.sides, is_base);

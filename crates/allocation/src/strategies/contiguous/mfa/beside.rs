@@ -15,7 +15,7 @@ use std::fmt;
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// The side of a busy submesh next to which an MFA candidate is located.
+/// The side of a busy submesh that an MFA candidate is adjacent to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MfaSide {
     /// Beyond its highest x.
@@ -33,7 +33,7 @@ pub enum MfaSide {
 }
 
 impl MfaSide {
-    /// All sides, in the paper's order. We added the sides on the third axis, one after each pair.
+    /// All sides, in the paper's order. The sides on the third axis are our addition.
     pub(super) const ALL: [MfaSide; 6] = [
         MfaSide::Right,
         MfaSide::Top,
@@ -51,7 +51,7 @@ impl MfaSide {
         }
     }
 
-    /// Returns the axes along the side, in the order that the walk follows.
+    /// Returns the two axes that span the side, in the order in which the walk follows them.
     fn along(self) -> [usize; 2] {
         [[1, 2], [0, 2], [0, 1]][self.axis()]
     }
@@ -61,8 +61,8 @@ impl MfaSide {
         matches!(self, MfaSide::Right | MfaSide::Top | MfaSide::Back)
     }
 
-    /// Returns true if the walk runs backward along the side. In the paper, the walk goes up the
-    /// submesh's right side, back along its top, and down its left side.
+    /// Returns true if the walk runs backward along this side. In the paper, the walk goes up the
+    /// right side of the submesh, back along the top, and down the left side.
     fn is_backward(self) -> bool {
         matches!(self, MfaSide::Top | MfaSide::Left)
     }
@@ -82,7 +82,7 @@ impl fmt::Display for MfaSide {
     }
 }
 
-/// Returns the bases at which a task is next to one side of a busy submesh, clipped to the machine.
+/// Returns the bases, clipped to the machine, that put a task against a side of a busy submesh.
 pub(super) fn bases_beside(
     grid: &Grid,
     held: &Cuboid,
@@ -124,9 +124,9 @@ pub(super) fn corner_bases(
     })
 }
 
-/// Returns a base's position in the walk around a busy submesh, as a sort key: the side's index,
-/// the row on that side, and the step within the row. Returns `None` if the base is not next to the
-/// submesh.
+/// Returns a base's position in the walk around a busy submesh, as a sort key: the index of the
+/// side, the row on that side, and the step within the row. Returns `None` if the base is not
+/// adjacent to the submesh.
 pub(super) fn place_around(
     grid: &Grid,
     held: &Cuboid,
@@ -146,7 +146,7 @@ pub(super) fn place_around(
     })
 }
 
-/// Returns the coordinate, on the side's axis, of a base next to that side of a busy submesh.
+/// Returns the coordinate of bases adjacent to one side of a busy submesh, on that side's axis.
 fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> Option<u16> {
     let axis = side.axis();
     let n = u32::from(grid.side(axis));
@@ -156,12 +156,12 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
         let at = if side.is_beyond() { Some(start + length) } else { start.checked_sub(task) };
         return at.filter(|&at| at < n).map(|at| at as u16);
     }
-    // A task that fills the ring is not next to anything on that ring.
+    // A task that fills the ring is not adjacent to anything along this axis.
     let at = if side.is_beyond() { start + length } else { start + n - task };
     (task < n).then_some((at % n) as u16)
 }
 
-/// The base coordinates along a side at which the task overlaps the submesh's coordinate range.
+/// The base coordinates along a side at which the task's and the submesh's ranges overlap.
 #[derive(Clone, Copy)]
 struct Along {
     /// The axis length.

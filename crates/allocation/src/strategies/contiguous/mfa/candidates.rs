@@ -17,12 +17,12 @@ use crate::strategies::shared::coverage::CoverageList;
 /// A base that MFA considers: a row in the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfaCandidate {
-    /// The position of the busy submesh in the busy list, and its side, or `None` if the base is at
-    /// a corner of the machine.
+    /// The index of the busy submesh in the busy list, and the side of it, or `None` if the base is
+    /// at a corner of the machine.
     pub around: Option<(usize, MfaSide)>,
     /// The base.
     pub base: Coordinates,
-    /// The score, or the reason that there is none.
+    /// The score, or the reason that there is no score.
     pub verdict: MfaVerdict,
 }
 
@@ -37,12 +37,12 @@ pub enum MfaVerdict {
     ComputedEarlier,
 }
 
-/// Returns all MFA candidates for a task in the order in which the search visits them, followed by
-/// <0,0> (or, if `all_corners` is true, by all corners of the machine). Unlike this function, the
+/// Returns all MFA candidates for a task in the order in which the search visits them, ending with
+/// <0,0> (or, if `all_corners` is true, with all corners of the machine). Unlike this function, the
 /// search stops at the first perfect index.
 ///
-/// `busy` is the busy list in grant order. It must contain exactly the nodes that are not `free`.
-/// The result is empty if the task does not fit the empty machine without rotation.
+/// `busy` is the busy list in grant order. It must contain exactly the nodes that are not free in
+/// `free`. The result is empty if the task does not fit the empty machine unrotated.
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies;
@@ -83,8 +83,8 @@ pub fn mfa_candidates(
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateWalk {
     coverages: CoverageList,
-    /// For each node, twice the number of the last walk that found it covered, plus one if that
-    /// walk scored it. This avoids resetting every node's status before each walk.
+    /// For each node, twice the number of the last walk in which the node was covered, plus one if
+    /// that walk scored it. Thus, the statuses need not be reset before each walk.
     status: Vec<u64>,
     walk: u64,
     work: Work,
@@ -115,8 +115,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Visits <0,0> or every corner of the machine in row-major order. Called after a walk around
-    /// the submeshes.
+    /// Visits <0,0> or every corner of the machine, in row-major order. Must be called after a walk
+    /// around the submeshes.
     pub(crate) fn corners(
         &mut self,
         free: &Occupancy,
@@ -131,8 +131,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Returns the work: the number of candidates and coverages visited, status cells filled, and
-    /// nodes next to scored candidates.
+    /// Returns the work done: the number of candidates and coverages visited, status cells filled,
+    /// and nodes adjacent to scored candidates.
     pub(crate) fn work(&self) -> Work {
         self.work + self.coverages.work()
     }

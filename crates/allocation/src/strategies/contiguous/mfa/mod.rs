@@ -162,8 +162,8 @@ impl BoxRule for Engine {
     }
 
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        // Collect the candidates next to busy submeshes that have the highest index. The closure
-        // returns the lowest index that is still of interest.
+        // Collect the candidates adjacent to busy submeshes that have the highest index. The
+        // closure returns the lowest index still of interest.
         let ties = &mut self.ties;
         ties.clear();
         let mut most = -1;
@@ -177,7 +177,7 @@ impl BoxRule for Engine {
             }
             most
         });
-        // The walk visits corners last, so a corner wins only with a higher index.
+        // The walk visits corners last, so a corner wins only if its index is higher.
         let mut corner = None;
         for base in corner_bases(view.grid(), shape, self.all_corners) {
             let at = Cuboid::new(base, shape);
@@ -195,8 +195,8 @@ impl BoxRule for Engine {
 }
 
 impl Engine {
-    /// Returns the best candidate that the walk would visit first, which is the first one around
-    /// the earliest granted submesh that any best candidate touches.
+    /// Returns the best candidate that the walk would visit first: the first one around the
+    /// earliest-granted submesh that any of the best candidates touches.
     fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
         let mut tested = 0;
         let met = view.busy().iter().find_map(|held| {

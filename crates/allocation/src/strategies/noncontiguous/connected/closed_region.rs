@@ -15,11 +15,11 @@ use super::flood_fill::FloodFill;
 use super::frontier::Frontier;
 use super::hop_sums::HopSums;
 
-/// The mark of a node that is not in the set and has never been next to it.
+/// Marks a node that is not in the set and has never been adjacent to it.
 const REST: u8 = 0;
-/// The mark of a node in the set.
+/// Marks a node in the set.
 const TAKEN: u8 = 1;
-/// The mark of a node outside the set that has been next to it.
+/// Marks a node that is not in the set but has been adjacent to it.
 const MET: u8 = 2;
 
 /// State for growing one region after another, including scratch buffers.
@@ -28,7 +28,7 @@ pub(super) struct ClosedRegion {
     marks: Vec<u8>,
     /// The set's neighbors that may be taken.
     frontier: Frontier,
-    /// The deferred neighbors, each with the number of nodes that it would cut off.
+    /// The deferred neighbors, each with the number of nodes that taking it would cut off.
     passed: Vec<(usize, u32)>,
     /// The nodes in the set.
     nodes: Vec<u32>,
@@ -41,8 +41,8 @@ impl ClosedRegion {
     ///
     /// The next node is the neighbor nearest to all nodes in the set. It is taken together with all
     /// nodes that it cuts off from the largest remaining part. If there are too many of these, the
-    /// neighbor is deferred. It need not be tested again: whenever some of the nodes that it cuts
-    /// off are taken, the number of missing nodes decreases by the same amount. If no other
+    /// neighbor is deferred. A deferred neighbor need not be tested again: whenever nodes that it
+    /// cuts off are taken, the number of missing nodes decreases by the same amount. If no other
     /// neighbor remains, the deferred neighbor that cuts off the fewest nodes is taken, together
     /// with as many of those nodes as are still needed.
     pub(super) fn grow(
@@ -80,14 +80,14 @@ impl ClosedRegion {
         (!over).then_some(&self.nodes[..])
     }
 
-    /// Removes the frontier's nearest node and returns it. Ties go to the first in row-major order.
+    /// Removes and returns the nearest frontier node. Ties go to the first in row-major order.
     fn nearest(&mut self, hop_sums: &HopSums) -> Option<u32> {
         let is_rest = |node: u32| self.marks[node as usize] != TAKEN;
         self.frontier.take_nearest(hop_sums, is_rest, |node| node)
     }
 
-    /// Returns the deferred neighbor that cuts off the fewest nodes. There is always one, because
-    /// the set has no other neighbors.
+    /// Returns the deferred neighbor that cuts off the fewest nodes. Must be called only when all
+    /// of the set's neighbors are deferred, so that there is one.
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();

@@ -32,7 +32,7 @@ pub(super) enum NextNode {
     Nearest,
 }
 
-/// The mark of a node in the set. The mark of any other node is its number of neighbors in the set.
+/// Marks a node in the set. Any other node's mark is its number of neighbors in the set.
 const TAKEN: u8 = 128;
 
 /// Returns a node's contribution to a set's hash, which does not depend on node order.
@@ -46,7 +46,7 @@ fn hash_of(node: u32) -> u64 {
 pub(super) struct CompactRegions {
     /// The mark of each node. All marks are 0 between queries.
     marks: Vec<u8>,
-    /// The regions. The first `count` of them were grown in the current component.
+    /// The regions, of which only the first `count` were grown in the current component.
     regions: Vec<Region>,
     count: usize,
     /// For [`NextNode::Fullest`]: the set's free neighbors, by mark. A neighbor whose mark changes
@@ -150,7 +150,7 @@ impl CompactRegions {
         self.frontier.clear();
     }
 
-    /// Lists the free neighbors of a node that has just been taken.
+    /// Lists the free neighbors of a node that has just been added to the set.
     fn list_beside(
         &mut self,
         component: &ComponentGraph,

@@ -15,8 +15,8 @@ use crate::strategies::shared::components::Components;
 #[derive(Clone)]
 pub(super) struct ComponentGraphs {
     grid: Grid,
-    /// The number of each node in its component, by node ID. Valid only for components that have a
-    /// graph.
+    /// For each node, its number within its component. Valid only for components whose graph has
+    /// been built.
     numbers: Vec<u32>,
     /// The graphs. The first `count` belong to the current query.
     kept: Vec<ComponentGraph>,
@@ -26,7 +26,7 @@ pub(super) struct ComponentGraphs {
 /// A component. Its nodes are numbered in row-major order.
 #[derive(Clone, Default)]
 pub(super) struct ComponentGraph {
-    /// The number of the component among all components.
+    /// The component's number among all components.
     number: usize,
     nodes: Vec<NodeId>,
     points: Vec<Coordinates>,
@@ -102,8 +102,8 @@ impl ComponentGraph {
         }
     }
 
-    /// Finds the links. Each link is found from its end with the higher coordinate or, if it closes
-    /// a ring, from its end at 0.
+    /// Records the links between nodes. Each link is found from its end with the higher coordinate
+    /// or, if it closes a ring, from its end at coordinate 0.
     fn link(&mut self, grid: &Grid, free: &Occupancy, numbers: &[u32]) {
         self.links.clear();
         self.links.resize(self.nodes.len(), Links::default());
@@ -158,7 +158,7 @@ impl ComponentGraph {
         let mut seeds: Vec<u32> = fewest.into_iter().map(|number| number as u32).collect();
         for corner in 0..8 {
             let up = |axis: usize| corner >> axis & 1 == 1;
-            // Along an axis with only one node, there is only one corner.
+            // An axis with only one node has only one corner.
             if (0..3).any(|axis| up(axis) && grid.side(axis) == 1) {
                 continue;
             }

@@ -16,10 +16,10 @@
 
 use super::component::ComponentGraph;
 
-/// The floods in a query, including scratch buffers.
+/// State of the flood fills in a query, including scratch buffers.
 #[derive(Clone, Default)]
 pub(super) struct FloodFill {
-    /// The flood to which each node belongs, or one of the marks below.
+    /// The flood that each node belongs to, or one of the marks below.
     marks: Vec<u32>,
     /// The floods started so far.
     floods: Vec<Flood>,
@@ -28,9 +28,9 @@ pub(super) struct FloodFill {
     looked: u64,
 }
 
-/// The mark of a node that no flood has reached.
+/// Marks a node that no flood has reached.
 const UNREACHED: u32 = u32::MAX;
-/// The mark of a node that no flood may reach.
+/// Marks a node that no flood may enter.
 const BARRED: u32 = u32::MAX - 1;
 
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ impl Progress {
 }
 
 impl FloodFill {
-    /// Returns the number of nodes that a set cuts off from the largest remaining part.
+    /// Returns the number of nodes that a set cuts off from the largest part that remains.
     pub(super) fn cut_off(&mut self, component: &ComponentGraph, set: &[u32]) -> u32 {
         let progress = self.flood_around_set(component, set);
         self.finish(set);
@@ -88,8 +88,8 @@ impl FloodFill {
         progress
     }
 
-    /// Finds the nodes in a connected region that are separated from its main part when `node` is
-    /// taken. `is_in` selects the nodes in the region.
+    /// Finds the nodes in a connected region that taking `node` would separate from the region's
+    /// main part. `is_in` selects the nodes in the region.
     ///
     /// The main part is the one whose flood ends last or, if the other parts contain more than
     /// `most` nodes, the largest one. Each node in the result is adjacent to `node` or to an
@@ -211,7 +211,7 @@ impl FloodFill {
         }
     }
 
-    /// Visits the neighbors of the next reached node, where its flood grows or meets other floods.
+    /// Visits the neighbors of the next node of a flood, which then grows or meets other floods.
     fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -260,7 +260,7 @@ impl FloodFill {
         a
     }
 
-    /// Returns the root of a joined flood, halving the path to it for later calls.
+    /// Returns the root of a merged flood, shortening the path to it for later calls.
     fn root(&mut self, mut flood: u32) -> u32 {
         while self.floods[flood as usize].parent != flood {
             let parent = self.floods[flood as usize].parent;

@@ -15,7 +15,7 @@ use super::hop_sums::HopSums;
 
 /// The approximate number of removals after which the neighbors are divided again.
 const STEPS: u64 = 32;
-/// The maximum number of neighbors that are not divided.
+/// The maximum number of neighbors that are left undivided.
 const FEW: usize = 128;
 
 /// A set's free neighbors.
@@ -35,15 +35,15 @@ impl Frontier {
         self.bound = None;
     }
 
-    /// Adds the first node, or a node that is next to the set.
+    /// Adds the first node, or a node that is adjacent to the set.
     pub(super) fn add(&mut self, hop_sums: &HopSums, node: u32, point: Coordinates) {
         let is_far = self.bound.is_some_and(|bound| hop_sums.of(point) > bound);
         let list = if is_far { &mut self.far } else { &mut self.near };
         list.push((node, point));
     }
 
-    /// Removes and returns the nearest node. Ties go to the lowest rank. Drops nodes for which
-    /// `is_listed` is now false.
+    /// Removes and returns the nearest node. Ties go to the lowest rank. Drops any node for which
+    /// `is_listed` now returns false.
     pub(super) fn take_nearest<R: Ord>(
         &mut self,
         hop_sums: &HopSums,
@@ -120,8 +120,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Grid, NodeId};
 
-    /// Grows a set on a machine where a quarter of the nodes are busy. Every tenth neighbor is not
-    /// listed.
+    /// Grows a set on a machine with a quarter of its nodes busy and every tenth neighbor unlisted.
+    /// The nearest node must be among those classified as near.
     #[test]
     fn the_nearest_of_the_near_ones_is_the_nearest_of_all() {
         let mut dice = Stream::new(11, 0, "frontier");

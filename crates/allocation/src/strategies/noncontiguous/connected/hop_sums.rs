@@ -23,7 +23,7 @@ use pavior_mesh::{Coordinates, Grid, Sides};
 #[derive(Clone, Debug)]
 pub(crate) struct HopSums {
     axes: [Axis; 3],
-    /// The number of axes that matter. All other axes have a single coordinate.
+    /// The number of leading axes in use. Any later axis has only a single coordinate.
     count: usize,
     nodes: u64,
     /// The sum of hops over all pairs of nodes.
@@ -60,15 +60,15 @@ impl HopSums {
         hop_sums
     }
 
-    /// Empties the set. Takes O(sum of the bounding box's sides) time. On a ring, the whole axis
-    /// counts.
+    /// Empties the set. Takes O(sum of the bounding box's sides) time, where the bounding box spans
+    /// the whole of each axis that wraps.
     pub(crate) fn clear(&mut self) {
         self.axes.iter_mut().for_each(Axis::clear);
         (self.nodes, self.total) = (0, 0);
     }
 
-    /// Returns the sum of hops to the nodes in the set from a node that is in the set or next to
-    /// it. Returns 0 for an empty set. Takes O(1) time.
+    /// Returns the sum of hops from a node to all nodes in the set. The node must be in the set or
+    /// adjacent to it. Returns 0 for an empty set. Takes O(1) time.
     #[expect(clippy::inline_always, reason = "a call would take longer than the sum")]
     #[inline(always)]
     pub(crate) fn of(&self, point: Coordinates) -> u64 {
@@ -89,8 +89,8 @@ impl HopSums {
         self.nodes
     }
 
-    /// Adds a node. Takes O(sum of the bounding box's sides) time. On a ring, the whole axis
-    /// counts.
+    /// Adds a node. Takes O(sum of the bounding box's sides) time, where the bounding box spans the
+    /// whole of each axis that wraps.
     pub(crate) fn add(&mut self, point: Coordinates) {
         for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
             axis.learn(usize::from(at), self.nodes);
@@ -102,8 +102,8 @@ impl HopSums {
         }
     }
 
-    /// Replaces the set with these nodes. Takes O(nodes) time, plus O(side of the bounding box, or
-    /// the whole side for a ring) per distinct coordinate.
+    /// Replaces the set with the given nodes. Takes O(nodes) time, plus O(side of the bounding box)
+    /// per distinct coordinate. On a ring, the bounding box spans the whole axis.
     pub(crate) fn load(&mut self, points: &(impl Iterator<Item = Coordinates> + Clone)) {
         self.clear();
         for (index, axis) in self.axes[..self.count].iter_mut().enumerate() {
@@ -143,7 +143,7 @@ impl Axis {
         self.known = if self.ring { 0..self.side } else { 0..0 };
     }
 
-    /// Computes the sums at a coordinate and at its neighbors.
+    /// Computes the sums at a coordinate and at the coordinates adjacent to it.
     #[inline]
     fn learn(&mut self, at: usize, nodes: u64) {
         let needed = at.saturating_sub(1)..(at + 2).min(self.side);
@@ -226,8 +226,8 @@ mod tests {
 
     #[test]
     fn nothing_is_left_of_a_set_that_was_cleared() {
-        // Each node closer to the origin makes the last chunk of sums extend farther, because
-        // chunks never shrink.
+        // Each node closer to the origin makes the last chunk extend farther past the known sums,
+        // because chunks never shrink.
         let grid: Grid = "mesh:24x2".parse().unwrap();
         let mut hop_sums = HopSums::new(grid);
         (3..11).rev().for_each(|x| hop_sums.add([x, 0, 0]));

@@ -25,15 +25,14 @@ use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::strategies::shared::runs::runs;
 use crate::{Placement, Work};
 
-/// The maximum number of boxes that are tried per shape.
+/// The maximum number of boxes to try per shape.
 const BOXES: usize = 32;
 /// The maximum number of components in which to grow sets that may cut off nodes.
 const COMPONENTS: usize = 4;
-/// An upper bound on the number of grown sets, times the nodes per set, times the sum of the
-/// machine's sides.
+/// An upper bound on (number of grown sets) x (nodes per set) x (sum of the machine's sides).
 const GROWN_NODES: u64 = 1 << 22;
 
-/// The search. Between queries, only data about the last state is kept.
+/// The search. Between queries, it keeps only data about the most recent state.
 #[derive(Clone)]
 pub(crate) struct ConnectedSearch {
     grid: Grid,
@@ -58,9 +57,9 @@ struct Candidate {
     component: usize,
     /// The numbers of the candidate's nodes in the component, in row-major order.
     nodes: Vec<u32>,
-    /// The box, if the candidate is a box.
+    /// The candidate's box, or `None` if the candidate is not a box.
     at: Option<Cuboid>,
-    /// The number of nodes that the candidate cuts off from the largest remaining part.
+    /// The number of nodes that the candidate cuts off from the largest part that remains.
     cut: u32,
     /// The sum of hops over all pairs of the candidate's nodes.
     hops: u64,
@@ -134,8 +133,8 @@ impl ConnectedSearch {
         })
     }
 
-    /// Adds the free boxes of a shape as candidates, up to the first one that cuts off nothing. If
-    /// `at_once` is true, returns that box.
+    /// Adds free boxes of a shape as candidates, stopping after the first one that cuts off no
+    /// nodes. If `at_once` is true, returns that box.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let hops = hops_in(&self.grid, sides);
         if !at_once && self.most() < hops {
@@ -195,8 +194,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// While all candidates cut off nodes, adds more: closed regions, component by component, and,
-    /// in small components, sets found by branch and bound.
+    /// As long as every candidate cuts off nodes, adds more candidates: closed regions, one
+    /// component at a time, and, in small components, sets found by branch and bound.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
         for &number in components {
@@ -226,13 +225,13 @@ impl ConnectedSearch {
         }
     }
 
-    /// Returns the number of sets of a given size that may be grown.
+    /// Returns the maximum number of sets of a given size to grow.
     fn most_grown(&self, nodes: u32) -> usize {
         let sides: u64 = self.grid.sides().iter().map(|&side| u64::from(side)).sum();
         (GROWN_NODES / (u64::from(nodes) * sides)).max(1) as usize
     }
 
-    /// Returns the sum of hops above which a candidate cannot beat the best one.
+    /// Returns the maximum sum of hops with which a candidate can still beat the best one.
     fn most(&self) -> u64 {
         self.best.as_ref().filter(|best| best.cut == 0).map_or(u64::MAX, |best| best.hops)
     }
@@ -283,7 +282,7 @@ impl Candidate {
     }
 }
 
-/// Returns true if no side is more than twice as long as another, on the axes that the grid has.
+/// Returns true if no side is over twice as long as another, ignoring axes that the grid lacks.
 fn is_compact(grid: &Grid, sides: Sides) -> bool {
     let own = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| sides[axis]);
     let longest = own.clone().max().unwrap_or(1);

@@ -49,7 +49,7 @@ impl BusySearch {
         }
     }
 
-    /// Starts a search among the bases of a shape.
+    /// Starts a search restricted to the bases of a shape.
     pub(super) fn begin(&mut self, bases: &BaseSet) {
         match self {
             BusySearch::Lines(lines) => lines.begin(bases),
@@ -57,8 +57,8 @@ impl BusySearch {
         }
     }
 
-    /// Finds the box that [`BusySearch::first`] would find if the proposed boxes were in the list.
-    /// Bases may have been removed since [`BusySearch::begin`], but not added.
+    /// Finds the box that [`BusySearch::first`] would find if the proposed boxes were busy. Since
+    /// [`BusySearch::begin`], bases may have been removed, but none may have been added.
     pub(super) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         match self {
             BusySearch::Lines(lines) => lines.next(bases),
@@ -119,8 +119,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{NodeId, Occupancy};
 
-    /// Checks that the search by bases finds the same boxes in the same order as the plain search.
-    /// The search by bases looks up boxes by node in a long list, and iterates over a short one.
+    /// The search by bases must find the same boxes in the same order as the plain search. It looks
+    /// boxes up by node if the list is long, and iterates over the list if it is short.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [

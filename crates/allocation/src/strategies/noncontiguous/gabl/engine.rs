@@ -18,7 +18,7 @@ use crate::{Placement, Work};
 /// The data that the engine keeps in addition to the busy list.
 #[derive(Clone)]
 pub(super) struct Engine {
-    /// The search that determines whether the whole shape is free, and caches refusals.
+    /// The search that tests whether the whole shape is free. It also caches refusals.
     exact: BaseSearch,
     /// The bases of the whole shape.
     bases: BaseSet,
@@ -60,8 +60,8 @@ impl Engine {
         busy.next(&self.bases)
     }
 
-    /// Finds the same pieces as [`plain::pieces`](super::plain::pieces), using the bases of all
-    /// shapes. Each shape is one node shorter than the previous one.
+    /// Finds the same pieces as [`plain::pieces`](super::plain::pieces), but using the bases of all
+    /// the shapes. Each shape must be one node shorter than the previous one.
     pub(super) fn pieces(
         &mut self,
         busy: &mut BusySearch,
@@ -96,9 +96,9 @@ impl Engine {
     }
 }
 
-/// Returns true if the plain search for pieces is faster than the engine. The plain search takes
-/// O(m^2) per shape for m busy boxes. In benchmarks, computing a set of bases took as long as 56
-/// steps of the plain search, plus one step for every nine words.
+/// Returns true if the plain search for pieces is faster than the engine. For m busy boxes, the
+/// plain search takes O(m^2) time per shape. In benchmarks, computing a set of bases took as long
+/// as 56 steps of the plain search, plus one more step per nine words.
 pub(super) fn plain_pays(grid: &Grid, busy: &BusySearch) -> bool {
     let boxes = busy.list().boxes().len();
     boxes * boxes <= words(grid).div_ceil(9) + 56

@@ -111,15 +111,15 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Greedy {
     shapes: Shapes,
-    /// The orientations in which the whole shape is tried.
+    /// The orientations in which to try the whole shape.
     turn_whole: Turn,
     /// The orientations in which pieces are tried.
     turn_pieces: Turn,
-    /// True if pieces are the largest free boxes.
+    /// True if each piece is one of the largest free boxes.
     largest: bool,
     busy: BusySearch,
-    /// The engine, or `None` with `plain` and with `shape=largest`. If the busy list is short, the
-    /// plain search is faster and is used instead.
+    /// The engine, or `None` with `plain` or `shape=largest`. Even if there is an engine, the plain
+    /// search is used when the busy list is short, because it is faster then.
     engine: Option<Engine>,
 }
 
@@ -147,7 +147,7 @@ impl Strategy for Greedy {
         if is_exact && let Some(whole) = self.find_whole(free, shape) {
             return Some(Placement::Parts(vec![whole]));
         }
-        // Either sequence begins with the whole shape, which is skipped if it has just been tried.
+        // Both sequences begin with the whole shape; skip it if it has already been tried.
         let skipped = usize::from(is_exact);
         let Greedy { shapes, turn_pieces: turn, busy, engine, .. } = self;
         Some(if self.largest {

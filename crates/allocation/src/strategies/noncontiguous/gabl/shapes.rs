@@ -11,11 +11,11 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// The shape sequences for requests on a machine.
+/// Generates the sequences of shapes to try for requests on a machine.
 #[derive(Clone, Copy)]
 pub(super) struct Shapes {
     grid: Grid,
-    /// True if the last of several equally long sides shrinks; otherwise, the first one does.
+    /// True if, among several longest sides, the last one shrinks; otherwise, the first does.
     last_of_ties: bool,
 }
 

@@ -16,7 +16,7 @@ use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, ascending, orientations};
 
 use crate::strategies::shared::turning::Turn;
 
-/// Sets of bases. Because they are scratch space, a copy starts empty.
+/// Sets of bases. They are scratch space, so a clone starts out empty.
 #[derive(Debug, Default)]
 pub(crate) struct ShrinkingBases {
     /// The shapes, largest first.
@@ -24,7 +24,7 @@ pub(crate) struct ShrinkingBases {
     /// The nonempty sets, starting with those for the smallest shape. Each shape's sets are in
     /// orientation order.
     sets: Vec<BaseSet>,
-    /// The number of sets in use by the current query.
+    /// The number of sets that the current query uses.
     used: usize,
     touched: u64,
 }
@@ -36,7 +36,7 @@ impl Clone for ShrinkingBases {
 }
 
 impl ShrinkingBases {
-    /// Finds the bases for a sequence of shapes that ends with a single node. A node must be free.
+    /// Finds the bases for a sequence of shapes ending in a single node. Some node must be free.
     pub(crate) fn load(
         &mut self,
         free: &Occupancy,
@@ -62,8 +62,8 @@ impl ShrinkingBases {
         }
     }
 
-    /// Adds a shape's set if the shape has bases. Copies the `smaller` set of a shape that is one
-    /// node shorter along some axis, and grows the copy along that axis.
+    /// Adds a shape's set of bases if it is not empty. Copies the set, among `smaller`, of a shape
+    /// that is one node shorter along some axis, and grows the copy along that axis.
     fn add_grown(&mut self, grid: Grid, shape: Sides, smaller: std::ops::Range<usize>) {
         let grown = smaller.into_iter().find_map(|index| {
             let less = self.sets[index].shape();

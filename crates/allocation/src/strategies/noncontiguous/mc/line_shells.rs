@@ -33,7 +33,7 @@ pub(super) struct LineShells {
     axis: usize,
     side: usize,
     ring: bool,
-    /// P: the number of free nodes below each coordinate.
+    /// P: for each coordinate, the number of free nodes at lower coordinates.
     below: Vec<u32>,
     /// For each index i, the sum of `below[..i]`.
     sums: Vec<u64>,
@@ -51,7 +51,7 @@ impl LineShells {
         Some(LineShells { grid, axis, side, ring, below, sums, tested: 0 })
     }
 
-    /// Finds the cheapest free center, or the first one in a tie. Enough nodes must be free.
+    /// Finds the cheapest free center. Ties go to the first one. Enough nodes must be free.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -96,7 +96,7 @@ impl LineShells {
         }
     }
 
-    /// Returns the number of free nodes in the box from `low` to `end` grown by `shells` shells.
+    /// Counts the free nodes in the box from `low` to `end` after growing it by `shells` shells.
     fn within(&self, low: i64, end: i64, shells: i64) -> u32 {
         let n = self.side as i64;
         let (low, end) = (low - shells, end + shells);
@@ -110,12 +110,12 @@ impl LineShells {
         self.below[(end + n) as usize] - self.below[(low + n) as usize]
     }
 
-    /// Returns the offer for the box that begins at `low`, a coordinate that may be outside the
+    /// Returns the offer for the box that begins at coordinate `low`, which may be outside the
     /// line. Enough nodes must be free. Takes O(log n) time.
     fn offer(&self, low: i32, side: u16, nodes: u32) -> Offer {
         let (low, n) = (i64::from(low), self.side as i64);
         let end = low + i64::from(side);
-        // Too few nodes are free within `few` shells, but enough are free within `enough` shells.
+        // `few` shells contain too few free nodes, but `enough` shells contain enough.
         let (mut few, mut enough) = (-1, n);
         while enough - few > 1 {
             let middle = i64::midpoint(few, enough);
@@ -128,8 +128,8 @@ impl LineShells {
             let (low, end) = (low + n, end + n);
             (sum(end, end + last), sum(low + 1 - last, low + 1))
         } else {
-            // The number of terms whose coordinates are on the line. For ends, each remaining term
-            // is the total number of free nodes; for lows, it is 0.
+            // The number of terms whose coordinates are on the line. Each remaining term of the sum
+            // at ends is the total number of free nodes; for lows, it is 0.
             let (end_terms, low_terms) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
             let all = u64::from(self.below[self.side]);
             let ends = if end_terms > 0 { sum(end, end + end_terms) } else { 0 };

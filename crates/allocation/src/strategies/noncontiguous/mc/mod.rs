@@ -88,7 +88,7 @@ struct MinimisingContention {
     plain: PlainSearch,
 }
 
-/// The engine that finds the cheapest center. The choice depends on the machine.
+/// The engine that finds the cheapest center. Its kind depends on the machine.
 #[derive(Clone)]
 enum Engine {
     /// The search for machines with one axis.

@@ -18,7 +18,7 @@ pub(super) struct PlainSearch {
     grid: Grid,
     /// The prefix sums. Created when first needed.
     sums: Option<PrefixSums>,
-    /// The number of shells counted, plus the number of nodes tested for membership in shells.
+    /// The number of shells counted, plus the number of nodes tested against shells.
     tested: u64,
 }
 
@@ -59,8 +59,8 @@ impl PlainSearch {
         best
     }
 
-    /// Returns the nodes that a center takes: all free nodes in the shells before the last shell,
-    /// and the first free nodes in the last shell.
+    /// Returns the nodes that a center takes: all free nodes in the shells before the last one, and
+    /// the first few free nodes in the last shell.
     fn taken(&mut self, free: &Occupancy, core: &Core, offer: Offer, nodes: u32) -> Placement {
         let Offer { last, free_inside, .. } = offer;
         self.tested += u64::from(free.count());

@@ -49,22 +49,22 @@ const PREFIXES: [Lanes; 256] = {
     prefixes
 };
 
-/// The search and its table. Because the table is scratch space, a copy starts with an empty one.
+/// The search and its table. The table is scratch space, so a clone starts with an empty one.
 #[derive(Debug)]
 pub(super) struct ShellCosts {
     grid: Grid,
-    /// The cell for x = 0 in a table row, and the number of cells per row.
+    /// The index of the cell for x = 0 in a table row, and the number of cells per row.
     zero_cell: usize,
     row_cells: usize,
-    /// The number of rows per table plane, and the number of planes. On a ring, they are repeated.
+    /// The number of rows per table plane, and the number of planes, including repeats on rings.
     plane_rows: usize,
     planes: usize,
-    /// The number of free nodes with coordinates below x, y and z.
+    /// For each cell, the number of free nodes with lower x, y and z coordinates.
     table: Vec<u16>,
-    /// Scratch space for the number of free nodes below x in one machine row, in the layout of a
-    /// table row.
+    /// Scratch space for one row of the machine: the number of free nodes below each x, in the
+    /// layout of a table row.
     row_sums: Vec<u16>,
-    /// For each shell, the table rows that bound the boxes of the current row of centers.
+    /// For each shell, the table rows that bound the boxes around the current row of centers.
     row_bounds: Vec<[usize; 4]>,
     touched: u64,
 }
@@ -84,7 +84,7 @@ impl ShellCosts {
         };
         ShellCosts {
             grid,
-            // Rows are long enough for all boxes, even if the last box covers the whole axis.
+            // Rows are long enough for every box, including those that cover the whole axis.
             zero_cell: w,
             row_cells: (3 * w + LANES).next_multiple_of(LANES),
             plane_rows: rows(1),
@@ -97,7 +97,7 @@ impl ShellCosts {
     }
 
     /// Returns the number of table words filled, plus the number of times that free nodes were
-    /// counted in the boxes of eight centers at once.
+    /// counted for a group of eight centers.
     pub(super) fn words_touched(&self) -> u64 {
         self.touched
     }
@@ -141,7 +141,7 @@ impl ShellCosts {
     }
 
     /// Computes the costs of eight centers, starting at x. Only the centers in `centres` matter. A
-    /// cost below `least` is exact. Any other cost may be too low, but is never below `least`.
+    /// cost below `least` is exact; any other cost may be too low, but never below `least`.
     #[inline]
     fn costs(&mut self, core: &Core, x: u16, nodes: u16, centres: u64, least: u16) -> Lanes {
         let busy = |lane: usize| if centres >> lane & 1 == 1 { 0 } else { u16::MAX };
@@ -152,7 +152,7 @@ impl ShellCosts {
             for lane in 0..LANES {
                 let missing = nodes.saturating_sub(free[lane]);
                 costs[lane] = costs[lane].saturating_add(missing);
-                // A center adds nothing once its cost is final or too high.
+                // A center no longer matters once its cost is final or too high.
                 open |= if missing == 0 { 0 } else { least.saturating_sub(costs[lane]) };
             }
             if open == 0 {
@@ -162,8 +162,8 @@ impl ShellCosts {
         costs
     }
 
-    /// Counts the free nodes around each of eight centers, starting at x: those in the center's box
-    /// grown by `shells` shells.
+    /// Counts the free nodes in the boxes of eight centers, starting at x, each box grown by
+    /// `shells` shells.
     #[inline]
     fn free_in(&mut self, core: &Core, x: u16, shells: usize) -> Lanes {
         self.touched += 1;
@@ -173,7 +173,7 @@ impl ShellCosts {
         let [end_z_end_y, end_z_low_y, low_z_end_y, low_z_low_y] = self.row_bounds[shells];
         let (side, n) = (i32::from(core.sides[0]), i32::from(self.grid.side(0)));
         let (shells, back) = (shells as i32, i32::from((core.sides[0] - 1) / 2));
-        // When all boxes cover the whole axis, they no longer grow.
+        // Once every box covers the whole axis, the boxes stop growing.
         let (grown, length) = if self.grid.wraps(0) {
             (shells.min((n - side + 1) / 2), (side + 2 * shells).min(n))
         } else {
@@ -184,8 +184,8 @@ impl ShellCosts {
         let end = low + length as usize;
         let cells = |at: usize| -> &Lanes { self.table[at..].first_chunk().expect("padded") };
         let mut free = [0; LANES];
-        // Replaces `free` with the number of free nodes between two rows of the table, minus
-        // `free`.
+        // Replaces `free` with the number of free nodes between two rows of the table, minus the
+        // old value of `free`.
         let mut subtract_from = |upper: usize, lower: usize| {
             let corners = [upper + end, upper + low, lower + end, lower + low].map(cells);
             for lane in 0..LANES {
@@ -194,8 +194,8 @@ impl ShellCosts {
                 free[lane] = above.wrapping_sub(below).wrapping_sub(free[lane]);
             }
         };
-        // The planes before the box come first. The second call subtracts them from the planes up
-        // to the end of the box.
+        // Count the planes before the box first. The second call subtracts this count from the
+        // count of all planes up to the end of the box.
         if low_z_end_y != low_z_low_y {
             subtract_from(low_z_end_y, low_z_low_y);
         }
@@ -203,9 +203,9 @@ impl ShellCosts {
         free
     }
 
-    /// Returns the table rows whose sums determine a box's count. These are the rows at the box's
-    /// end and start in y, first in the plane at its end in z, and then in the plane at its start
-    /// in z. The last two rows are 0 if that plane is the border.
+    /// Returns the table rows that determine the number of free nodes in a box: the rows at the
+    /// box's end and start in y, first in the plane at its end in z and then in the plane at its
+    /// start in z. The last two are 0 if that plane is the border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));
@@ -216,7 +216,7 @@ impl ShellCosts {
             } else if end - low >= n {
                 (0, n as usize)
             } else {
-                // The box contains its center and therefore begins less than one turn below 0.
+                // The box contains its center, so it begins less than one turn below 0.
                 let up = if low < 0 { n } else { 0 };
                 ((low + up) as usize, (end + up) as usize)
             }
@@ -244,8 +244,8 @@ impl ShellCosts {
         unreachable!("enough nodes are free, so some shell has them")
     }
 
-    /// Fills the table, eight cells at a time. Takes O(N), or up to 4 N on tori. Row 0 in each
-    /// plane and all of plane 0 stay 0.
+    /// Fills the table, eight cells at a time. Takes O(N) time, with up to 4 N cells on tori. Row 0
+    /// in each plane and all of plane 0 remain 0.
     fn load(&mut self, free: &Occupancy) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let row_cells = self.row_cells;
@@ -268,7 +268,7 @@ impl ShellCosts {
                 let pairs = rest[..row_cells * (d + 1)].iter_mut().zip(&before[plane * (z - 1)..]);
                 pairs.for_each(|(cell, below)| *cell = cell.wrapping_add(*below));
             }
-            // If y wraps, all rows are repeated, with the sums for a whole turn added.
+            // If y wraps, repeat all rows, with the sums of a whole turn added.
             let (once, again) = rest[..plane].split_at_mut(row_cells * (d + 1));
             let whole = &once[row_cells * d..];
             for (row, before) in
@@ -279,7 +279,7 @@ impl ShellCosts {
                 }
             }
         }
-        // If z wraps, all planes are repeated in the same way.
+        // If z wraps, repeat all planes in the same way.
         let (once, again) = self.table.split_at_mut(plane * (h + 1));
         let whole = &once[plane * h..];
         for (upper, before) in again.chunks_exact_mut(plane).zip(once[plane..].chunks_exact(plane))

@@ -14,10 +14,10 @@
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// The nodes that a center offers, described by shells, and their cost.
+/// The nodes that a center offers, described in terms of shells, and their cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// The sum of the shell numbers of the offered nodes.
+    /// The sum of the offered nodes' shell numbers.
     pub(super) cost: u64,
     /// The number of the last shell from which the center takes nodes.
     pub(super) last: u32,
@@ -25,7 +25,7 @@ pub(super) struct Offer {
     pub(super) free_inside: u32,
 }
 
-/// Returns the cost if all nodes in and around the box are free. No center can be cheaper.
+/// Returns the cost of a center with no busy nodes around it. No center can be cheaper.
 pub(super) fn least_cost(grid: &Grid, shape: Sides, nodes: u32) -> u64 {
     let within = |shells: u64| -> u64 {
         let side = |axis: usize| {
@@ -76,7 +76,7 @@ impl Core {
         cuboid
     }
 
-    /// Returns the number of a node's shell. The box itself is shell 0.
+    /// Returns the number of the shell that contains a node. The box itself is shell 0.
     pub(super) fn shell(&self, point: Coordinates) -> u32 {
         let distance = |axis: usize| {
             let (n, side) = (i32::from(self.grid.side(axis)), i32::from(self.sides[axis]));

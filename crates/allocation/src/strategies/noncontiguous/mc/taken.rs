@@ -14,8 +14,7 @@ use crate::Placement;
 /// Returns the nodes that a center takes, row by row.
 pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> Placement {
     let grid = &core.grid;
-    // The box of all shells, and the box of the shells before the last (`None` if the last is shell
-    // 0).
+    // The box of all shells, and the box of all but the last shell (`None` if shell 0 is the last).
     let outer = core.grown(offer.last);
     let inner = offer.last.checked_sub(1).map(|shells| core.grown(shells));
     let holds = |around: &Cuboid, axis: usize, at: u16| {
@@ -66,8 +65,8 @@ fn lowest(word: u64, count: u32) -> u64 {
     word ^ rest
 }
 
-/// Adds each run of set bits in a word as a box. A run that begins at the end of the last box
-/// extends that box.
+/// Adds each run of set bits in a word as a box. A run that starts where the last box ends extends
+/// that box instead.
 fn push_runs(parts: &mut Vec<Cuboid>, mut word: u64, [first, y, z]: Coordinates) {
     while word != 0 {
         let gap = word.trailing_zeros();

@@ -30,7 +30,7 @@ pub(super) struct Allocated<'a> {
 /// A set of nodes that tracks which one is first in row-major order.
 struct NodeSet {
     nodes: BitSet,
-    /// A lower bound: no node before this one is in the set.
+    /// A lower bound: the set contains no node before this one.
     low: u32,
 }
 

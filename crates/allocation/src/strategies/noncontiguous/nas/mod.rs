@@ -173,8 +173,8 @@ impl NeighbourAllocation {
         self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape))
     }
 
-    /// Finds the first free nucleus, trying the shape's nuclei and then single nodes. If
-    /// `must_reach` is true, finds the first free nucleus from which growth reaches `nodes` nodes.
+    /// Finds the first free nucleus, trying the shape's nuclei before single nodes. If `must_reach`
+    /// is true, considers only nuclei from which growth reaches `nodes` nodes.
     fn nucleus(
         &mut self,
         free: &Occupancy,

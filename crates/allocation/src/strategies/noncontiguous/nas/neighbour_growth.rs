@@ -31,7 +31,7 @@ pub(crate) struct NeighbourGrowth {
     grid: Grid,
     rule: NeighbourRule,
     components: Components,
-    /// The number of the last flood fill that reached each node. Used only with right-up neighbors.
+    /// For each node, the last flood that reached it. Used only with right-up neighbors.
     marks: Vec<u32>,
     /// The number of the current flood fill.
     flood: u32,
@@ -50,8 +50,8 @@ impl NeighbourGrowth {
         NeighbourGrowth { grid, rule, components, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Loads the state for later queries. Returns the size of the largest component, which no
-    /// growth can exceed. Takes O(N/64) time for N nodes, plus O(runs of free nodes).
+    /// Loads the state for later queries. Returns the size of the largest component, a limit on any
+    /// growth. Takes O(N/64) time for N nodes, plus O(runs of free nodes).
     pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.components.load(&self.grid, free);
@@ -113,8 +113,8 @@ impl NeighbourGrowth {
         added
     }
 
-    /// Returns the work done so far. `boxes` counts nodes visited one by one and runs joined into
-    /// components. `words` counts words read to find runs.
+    /// Returns the work done so far: `boxes` counts nodes visited individually and runs joined into
+    /// components, and `words` counts words read to find runs.
     pub(crate) fn work(&self) -> Work {
         self.work
     }

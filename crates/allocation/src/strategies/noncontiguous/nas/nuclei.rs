@@ -16,9 +16,9 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// Returns the values of k that turn a x b into nuclei, for a >= b >= 2. They go up to b if a is
-/// even, and up to the printed bound if a is odd. If that bound is negative, they are 1, 2, 3, as
-/// in the paper's example, preceded by -1 and 0 if the bound is -1.
+/// Returns the values of k that turn a x b into nuclei, for a >= b >= 2. The highest value is b if
+/// a is even, or the printed bound if a is odd. If that bound is negative, the values are 1, 2, 3,
+/// as in the paper's example, preceded by -1 and 0 if the bound is -1.
 fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     let printed_bound = b - 1 - (a + 1) / 2;
     let (first, last, step) = match (a % 2 == 0, printed_bound) {
@@ -58,12 +58,12 @@ mod tests {
 
     #[test]
     fn the_examples() {
-        // For 5x3, k = -1 gives 2x6; 0 and 2 give the request; 1 gives 4x4, which is too large.
+        // For 5x3, k = -1 gives 2x6, k = 0 and 2 give 5x3, and k = 1 gives 4x4 (too large).
         assert_eq!(nuclei_of([5, 3]), [[2, 6], [6, 2]]);
         assert_eq!(nuclei_of([3, 5]), [[2, 6], [6, 2]]);
-        // For 5x2, the paper prints 4x3 (12 nodes, too many), 5x2 (the request) and 6x1.
+        // For 5x2, the paper lists 4x3 (12 nodes, too many), 5x2 (the request itself) and 6x1.
         assert_eq!(nuclei_of([5, 2]), [[6, 1]]);
-        // For 6x3, the paper prints 6x2, which no formula gives.
+        // For 6x3, the paper lists 6x2, which none of its formulas gives.
         assert_eq!(nuclei_of([6, 3]), [[3, 4], [3, 5]]);
         // For 5x1, there are no nuclei.
         assert_eq!(nuclei_of([5, 1]), Vec::<[u16; 2]>::new());

@@ -6,7 +6,7 @@ use pavior_mesh::{Coordinates, Grid, Scan, Sides};
 
 use crate::strategies::shared::base_search::BaseSearch;
 
-/// Returns the free bases of a nucleus in row-major order. Counts the bases tested.
+/// Returns the free bases of a nucleus in row-major order. Adds the bases tested to `tested`.
 pub(super) fn bases<'s>(
     search: &'s BaseSearch,
     grid: Grid,

@@ -20,24 +20,24 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 use crate::{Placement, Work};
 
-/// A machine's cables, tracked as the number of rings through part of each line.
+/// A machine's cables, tracked by counting the rings that use part of each line.
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,
     /// True for each axis along which partitions are rings. Such an axis always wraps.
     torus: [bool; 3],
-    /// The number of rings that a line can carry.
+    /// The maximum number of rings that can use part of the same line.
     most: u32,
-    /// The number of rings through part of each line, by axis and line.
+    /// The number of rings that use part of each line, by axis and line.
     rings: [Vec<u32>; 3],
-    /// For each axis, the units on lines that can carry another ring.
+    /// For each axis, the units on lines that can carry another ring along that axis.
     open: [Occupancy; 3],
     upkeep: u64,
 }
 
 impl Cables {
     /// Creates a machine's cables, with none in use. `torus` selects the axes along which
-    /// partitions are rings. `most` is the number of rings that can go through part of the same
+    /// partitions are rings. `most` is the maximum number of rings that can use part of the same
     /// line.
     pub(crate) fn new(grid: Grid, torus: [bool; 3], most: u32) -> Cables {
         let lines = |axis: usize| vec![0; (grid.nodes() / u32::from(grid.side(axis))) as usize];
@@ -51,13 +51,13 @@ impl Cables {
         }
     }
 
-    /// Returns the axes along which a box with this shape is a ring through part of a line.
+    /// Returns the axes along which a box of this shape is a ring that uses only part of a line.
     fn ring_axes(&self, shape: Sides) -> impl Iterator<Item = usize> + use<> {
         let (grid, torus) = (self.grid, self.torus);
         (0..3).filter(move |&axis| torus[axis] && (2..grid.side(axis)).contains(&shape[axis]))
     }
 
-    /// Returns the axis and first unit of each line that a box's rings use only in part.
+    /// Returns the axis and first unit of each line of which a ring of the box uses only a part.
     fn rings_of(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, Coordinates)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         self.ring_axes(cuboid.sides).flat_map(move |axis| {
@@ -67,8 +67,8 @@ impl Cables {
         })
     }
 
-    /// Sets `usable` to the free units on lines that have the cables for a shape. A box of these
-    /// units therefore has all the cables it needs. Takes O(N/64) time.
+    /// Sets `usable` to the free units on lines with enough cables left for the shape, so that any
+    /// box of these units has all the cables it needs. Takes O(N/64) time.
     pub(crate) fn usable(&self, free: &Occupancy, shape: Sides, usable: &mut Occupancy) {
         usable.copy_from(free);
         for axis in self.ring_axes(shape) {
@@ -116,7 +116,7 @@ impl Cables {
     }
 }
 
-/// Returns the number of the line that runs along an axis through a unit.
+/// Returns the number of the line that runs through a unit along an axis.
 fn line(grid: &Grid, axis: usize, unit: Coordinates) -> usize {
     let [x, y, z] = unit.map(usize::from);
     let [w, d, _] = grid.sides().map(usize::from);

@@ -13,7 +13,7 @@ use super::{family, torus_axes};
 use crate::Placement;
 use crate::claim::Scene;
 
-/// Returns true if any allowed box has its units and cables available.
+/// Returns true if, for any allowed box, all units and cables are available.
 pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     let (grid, users) = (scene.free.grid(), Users::of(scene));
     family(scene.request, grid, scene.options).iter().any(|shape| {
@@ -23,12 +23,12 @@ pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     })
 }
 
-/// Returns true if a placement is a single box with its units and cables available.
+/// Returns true if a placement is a single box whose units and cables are all available.
 pub(super) fn allowed(scene: &Scene<'_>, placement: &Placement) -> bool {
     placement.parts().len() == 1 && Users::of(scene).allow(scene, &placement.parts()[0])
 }
 
-/// The number of current partitions that use each cable.
+/// For each cable, the number of current partitions that use it.
 struct Users(BTreeMap<(usize, Coordinates), u64>);
 
 impl Users {
@@ -42,7 +42,7 @@ impl Users {
         Users(users)
     }
 
-    /// Returns true if a box has its units and cables available.
+    /// Returns true if all of a box's units and cables are available.
     fn allow(&self, scene: &Scene<'_>, cuboid: &Cuboid) -> bool {
         let most = match scene.options.get("wiring") {
             "plain" => 1,
@@ -55,7 +55,7 @@ impl Users {
 }
 
 /// Returns the cables for which a partition competes with others. A cable is identified by its axis
-/// and starting unit or, for a loop, by its axis and the first unit on the line.
+/// and starting unit; a loop, by its axis and the first unit on its line.
 fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coordinates)> {
     let mut cables = Vec::new();
     for axis in 0..3 {
@@ -67,7 +67,7 @@ fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coo
                 from[axis] = at;
                 cables.push((axis, from));
             };
-            // The cables of a ring are listed once per line, for the partition's first unit on it.
+            // Each of a ring's cables is listed once per line, by the first unit there.
             let is_first = unit[axis] == cuboid.base[axis];
             let last = cuboid.coordinate(grid, axis, side - 1);
             match options.get("wiring") {

@@ -118,8 +118,8 @@ fn torus_axes(options: &Options) -> [bool; 3] {
     }
 }
 
-/// Returns the maximum number of rings that can go through part of the same line. On a plain line,
-/// a ring uses the only path back: the cables of all other units.
+/// Returns the maximum number of rings that can use part of the same line. With plain wiring, a
+/// ring occupies the whole line, because its way back uses the cables of all other units.
 fn rings_a_line(options: &Options) -> u32 {
     match options.get("wiring") {
         "plain" => 1,
@@ -174,30 +174,29 @@ struct BlueGene {
     largest: bool,
     cables: Cables,
     bases: BaseSet,
-    /// Scratch space for the free units on lines that have the cables for a shape.
+    /// Scratch space for the free units on lines with enough cables left for a shape.
     usable: Occupancy,
     /// Scratch space for the units that a placement would leave free.
     left: Occupancy,
     /// Scratch space for the shapes to try, in order.
     shapes: Vec<Sides>,
-    /// The number of partitions that `mfp` compares, not counting its searches for the largest free
-    /// box.
+    /// The number of partitions compared by `mfp`, excluding its searches for the largest free box.
     tested: u64,
 }
 
 impl BlueGene {
-    /// Finds the first partition of a shape that has its units and cables available.
+    /// Finds the first partition of a shape whose units and cables are all available.
     fn first(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
         self.cables.usable(free, shape, &mut self.usable);
         let base = self.bases.find(&self.usable, shape, Scan::default())?;
         Some(Cuboid::new(base, shape))
     }
 
-    /// Finds the first partition among those that leave the largest free box.
+    /// Finds the first partition that leaves the largest possible free box.
     fn least_harmful(&mut self, free: &Occupancy) -> Option<Cuboid> {
         self.left.copy_from(free);
-        // No placement can enlarge the largest free box, so a placement that leaves its size
-        // unchanged ends the search. The current box is computed only if a partition is possible.
+        // No placement can enlarge the largest free box, so one that preserves its size ends the
+        // search. The current largest box is computed only once a partition is possible.
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;
         for &shape in &self.shapes {

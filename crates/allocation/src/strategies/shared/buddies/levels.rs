@@ -11,8 +11,8 @@ use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use crate::strategies::shared::buddies::Root;
 
-/// The base nodes of the blocks at each level except the lowest. Available only on a machine on
-/// which all blocks at a level have the same shape.
+/// The base nodes of the blocks at each level except the lowest. Requires that all blocks at the
+/// same level have the same shape.
 #[derive(Debug)]
 pub(super) struct BuddyLevels {
     above: Vec<Level>,
@@ -20,7 +20,7 @@ pub(super) struct BuddyLevels {
 
 #[derive(Debug)]
 struct Level {
-    /// A bit for each node that is the base of a block at this level.
+    /// For each node, a bit that is set if the node is the base of a block at this level.
     bases: Box<[u64]>,
     /// For each halved axis, the difference between the base numbers of the first and second
     /// children.
@@ -47,7 +47,7 @@ impl BuddyLevels {
         Some(BuddyLevels { above: above.collect() })
     }
 
-    /// Passes the maximal free blocks at each level to `see`, starting with the lowest level.
+    /// Passes the maximal free blocks at each level to `see`, from the lowest level up.
     pub(super) fn of(&self, free: &Occupancy, mut see: impl FnMut(usize, &[u64])) {
         let words = (free.grid().nodes() as usize).div_ceil(64);
         let word = |index: usize| free.window(NodeId(64 * index as u32), 64);
@@ -112,7 +112,7 @@ fn and_ahead(words: &mut [u64], step: usize) {
     }
 }
 
-/// Sets each bit for which the bit `step` positions earlier is set.
+/// Sets each bit if the bit `step` positions before it is set.
 fn or_behind(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in (skip..words.len()).rev() {

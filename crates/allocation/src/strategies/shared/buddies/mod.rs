@@ -31,9 +31,9 @@ use crate::{Placement, Work};
 pub(crate) struct Root {
     /// The root's lowest corner.
     pub(crate) base: Coordinates,
-    /// The sides of the root's blocks, by level. The last entry is for the root itself. A block has
-    /// R times as many nodes as a block one level below, and each of its sides is either the same
-    /// length or twice as long.
+    /// The sides of the root's blocks, by level, ending with the root itself. A block has R times
+    /// as many nodes as a block one level below, and each of its sides is either equally long or
+    /// twice as long.
     pub(crate) sides_by_level: Arc<[Sides]>,
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct Root {
 #[derive(Debug)]
 struct Roots {
     list: Vec<Root>,
-    /// The index of each node's root. Empty if there is only one root.
+    /// For each node, the index of the root that contains it. Empty if there is only one root.
     of: Vec<u32>,
-    /// The levels, created the first time that all free blocks are computed from the free nodes.
+    /// The levels, created when all free blocks are first computed from the free nodes.
     levels: OnceLock<Option<BuddyLevels>>,
 }
 
@@ -69,8 +69,8 @@ struct Block {
     base: Coordinates,
 }
 
-/// The progress of a search at one level. The search takes the free blocks in order, and then the
-/// children of a block that it has split.
+/// The progress of a search at one level. The search takes that level's free blocks in order, and
+/// then the remaining children of a block that it has split.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
     taken: u32,
@@ -105,13 +105,13 @@ impl Buddies {
         Buddies { grid, radix, roots, free, walks, needs, work: Work::default() }
     }
 
-    /// Finds blocks that contain `nodes` nodes in total, largest first. Each digit of the count in
-    /// base R is the number of blocks needed at that level. A block is the first free one at its
-    /// level. If there is none, the first of the smallest larger blocks is split: its first piece
-    /// is taken, and its other pieces are used next. If there is no larger block, either, R blocks
-    /// from the level below are used instead.
+    /// Finds blocks that contain `nodes` nodes in total, largest first. In base R, each digit of
+    /// `nodes` is the number of blocks needed at that level. Each block is the first free one at
+    /// its level. If there is none, the first of the smallest larger blocks is split: its first
+    /// child is taken, and its other children are used next. If there is no larger block either, R
+    /// blocks from the next level down are used instead.
     ///
-    /// Succeeds whenever that many nodes are free. The caller must check that they are.
+    /// Always succeeds if that many nodes are free, which the caller must ensure.
     pub(crate) fn find(&mut self, nodes: u32) -> Vec<Cuboid> {
         for walk in &mut self.walks {
             *walk = Walk { taken: 0, last: None, parent: NodeId(0), child: self.radix };
@@ -151,7 +151,7 @@ impl Buddies {
         self.work.boxes += from.map_or(1, |from| from - level + 1) as u64;
         let from = from?;
         let base = self.take(from);
-        // The first child has its parent's base. The child's siblings can be taken later.
+        // The first child has its parent's base. The other children can be taken later.
         for walk in &mut self.walks[level..from] {
             (walk.parent, walk.child) = (base, 1);
         }
@@ -183,7 +183,7 @@ impl Buddies {
         self.work
     }
 
-    /// Removes a placement's nodes from the free blocks. All of them must be free.
+    /// Removes a placement's nodes, all of which must be free, from the free blocks.
     pub(crate) fn take_out(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for piece in part.unwrapped(&self.grid) {
@@ -192,7 +192,7 @@ impl Buddies {
         }
     }
 
-    /// Puts a placement's nodes back. None of them may be free.
+    /// Adds a placement's nodes, none of which may be free, back to the free blocks.
     pub(crate) fn put_back(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for piece in part.unwrapped(&self.grid) {
@@ -203,8 +203,8 @@ impl Buddies {
         }
     }
 
-    /// Replaces the free nodes. Returns false and changes nothing if blocks at the same level have
-    /// different shapes or if blocks are taken by release time.
+    /// Replaces the set of free nodes. Does nothing and returns false if blocks at the same level
+    /// differ in shape or if blocks are taken by release time.
     pub(crate) fn reset(&mut self, free: &Occupancy) -> bool {
         let Buddies { grid, roots, free: sets, work, .. } = self;
         let levels = roots.levels.get_or_init(|| BuddyLevels::new(grid, &roots.list));
@@ -218,7 +218,7 @@ impl Buddies {
         true
     }
 
-    /// Calls a function for every root that shares nodes with a box. The box must not wrap.
+    /// Calls `change` for every root that overlaps a box. The box must not wrap.
     fn each_root(&mut self, piece: &Cuboid, mut change: impl FnMut(&mut Self, Block)) {
         let [x0, y0, z0] = piece.base;
         let [x1, y1, z1] = end(piece);
@@ -228,7 +228,7 @@ impl Buddies {
                 while x < x1 {
                     let root = self.root(self.grid.id([x as u16, y, z]));
                     let cuboid = self.cuboid(root);
-                    // A root may appear in several rows, but is changed only in the first one.
+                    // A root may appear in several rows; process it only in the first of these.
                     if y == y0.max(cuboid.base[1]) && z == z0.max(cuboid.base[2]) {
                         change(self, root);
                     }
@@ -285,7 +285,7 @@ impl Buddies {
         whole
     }
 
-    /// Returns a mask of a block's children that share nodes with a box. The box must overlap the
+    /// Returns a mask of the children of a block that overlap a box. The box must overlap the
     /// block.
     fn touched(&self, block: Block, piece: &Cuboid) -> u64 {
         let own = self.sides(block.root, block.level);
@@ -321,8 +321,7 @@ impl Buddies {
         self.roots.list[root as usize].sides_by_level[level]
     }
 
-    /// Returns a child of a block. Children are numbered in row-major order, with one bit per
-    /// halved axis.
+    /// Returns a child of a block. Child indices have one bit per halved axis, in row-major order.
     fn child(&self, block: Block, index: u32) -> Block {
         let level = block.level - 1;
         let (own, childs) = (self.sides(block.root, block.level), self.sides(block.root, level));
@@ -345,7 +344,7 @@ impl Buddies {
         assert_eq!(listed, self.count_free(), "every listed base belongs to a free block");
     }
 
-    /// Checks a block and returns the number of its free nodes.
+    /// Validates a block recursively, and returns the number of its free nodes.
     fn validate_block(&self, block: Block, free: &Occupancy) -> u64 {
         let cuboid = self.cuboid(block);
         let listed = self.free[block.level].contains(self.grid.id(block.base).0);

@@ -17,26 +17,26 @@ use rustc_hash::FxHashMap;
 use crate::strategies::shared::busy_list::owners::{Owners, note};
 use crate::{Placement, Work};
 
-/// Maximum length of a short list. Iterating over a short list is faster than searching by nodes
-/// for the boxes around a piece. In a short list, it is also faster to search by nodes repeatedly
-/// for the first box next to a base than to search once for all such boxes.
+/// The maximum length of a short list. For a short list, iterating is faster than looking up the
+/// boxes around a piece by their nodes, and repeatedly looking up the first box adjacent to a base
+/// is faster than finding all such boxes at once.
 const SHORT: usize = 256;
 
-/// Allocated boxes, ordered by rank and then by the order of their grants.
+/// Allocated boxes, ordered by rank and, within a rank, by grant.
 #[derive(Clone, Debug)]
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,
     boxes: Vec<Cuboid>,
     /// For each box, its rank and the sequence number of its grant, in ascending order.
     keys: Vec<u64>,
-    /// The key of the box at each base.
+    /// For each base, the key of the box that has that base.
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
-    /// For each node, the key of the box that contains it, if the list was created with owners. In
-    /// a long list, a proposed box has the key that it would get if granted.
+    /// For each node, the key of the box that contains it; present only if the list was created
+    /// with owners. In a long list, proposed boxes have the keys they would get if granted.
     owners: Option<Owners>,
     proposed: Vec<Cuboid>,
-    /// Scratch space for the positions of the boxes to remove.
+    /// Scratch space for the positions of the boxes being removed.
     leaving: Vec<usize>,
     upkeep: u64,
 }
@@ -131,13 +131,13 @@ impl BusyList {
         index
     }
 
-    /// Returns true if searching by nodes for the boxes next to these bases is less work than
+    /// Returns true if looking up the boxes to the left of these bases by node is less work than
     /// iterating over the list. The list must have been created with owners.
     pub(crate) fn is_sparse(&self, bases: &BaseSet) -> bool {
         self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
     }
 
-    /// Returns the position of the first box that has a base on its right side, or the list's
+    /// Returns the position of the first box with a base directly to its right, or the list's
     /// length if there is none. The list must have been created with owners. Takes O(nodes left of
     /// the bases) time.
     pub(crate) fn first_beside(&self, bases: &BaseSet) -> usize {
@@ -148,7 +148,7 @@ impl BusyList {
         self.keys.binary_search(&first).unwrap_or(self.boxes.len())
     }
 
-    /// Collects, in ascending order, the key of each box that has a base on its right side. The
+    /// Collects, in ascending order, the keys of all boxes with a base directly to their right. The
     /// list must have been created with owners. Takes O(nodes left of the bases) time, plus O(k log
     /// k) for k keys.
     pub(crate) fn beside(&self, bases: &BaseSet, keys: &mut Vec<u64>) {
@@ -162,13 +162,13 @@ impl BusyList {
         keys.dedup();
     }
 
-    /// Returns true if finding boxes by their nodes is faster than iterating over the list.
+    /// Returns true if looking up boxes by node is faster than iterating over the list.
     pub(crate) fn is_long(&self) -> bool {
         self.owners.is_some() && self.boxes.len() > SHORT
     }
 
-    /// Collects, in ascending order, the keys of all boxes that overlap `part`, including proposed
-    /// ones, and returns true. If `part` has at least `limit` nodes, does nothing and returns
+    /// Collects, in ascending order, the keys of all boxes (including proposed ones) that overlap
+    /// `part`, and returns true. If `part` has at least `limit` nodes, does nothing and returns
     /// false. The list must be long and must have been created with owners.
     pub(crate) fn within(&self, part: &Cuboid, limit: usize, keys: &mut Vec<u64>) -> bool {
         let small = self.owners.as_ref().filter(|_| (part.volume() as usize) < limit);
@@ -210,7 +210,7 @@ impl BusyList {
         self.proposed.clear();
     }
 
-    /// Returns the number of boxes added and removed. Shifting the other boxes is not counted.
+    /// Returns the number of boxes added and removed, not counting shifts of other boxes.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
@@ -228,8 +228,8 @@ impl BusyList {
     }
 }
 
-/// Returns true if a plain search, which takes O(m^2) for a busy list of m = `boxes` boxes, is less
-/// work than a search over all nodes.
+/// Returns true if a plain search, which takes O(m^2) time for m = `boxes` busy boxes, is less work
+/// than a search over all nodes.
 pub(crate) fn is_short(grid: &Grid, boxes: usize) -> bool {
     boxes * boxes <= words(grid)
 }
@@ -273,8 +273,8 @@ mod tests {
         }
     }
 
-    /// Removes a job with a thousand of the list's ten thousand parts in one pass. A list that
-    /// searched from the beginning for every part would test billions of boxes here.
+    /// Removes and re-adds jobs with one thousand of the list's ten thousand parts. Each removal
+    /// must take one pass; searching from the start for each part would test billions of boxes.
     #[test]
     fn upkeep_is_not_quadratic() {
         let part = |index: u32| Cuboid::node([(index % 128) as u16, (index / 128) as u16, 0]);

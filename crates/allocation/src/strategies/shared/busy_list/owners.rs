@@ -14,7 +14,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid};
 #[derive(Clone, Debug)]
 pub(crate) struct Owners {
     grid: Grid,
-    /// For each node, the key of its box plus one, or 0 if the node is free.
+    /// For each node, the key of the box that contains it, plus one; 0 if the node is free.
     keys: Vec<u64>,
 }
 
@@ -44,15 +44,15 @@ impl Owners {
         }
     }
 
-    /// Returns the number of nodes that [`Owners::left_of`] visits.
+    /// Returns the number of nodes that [`Owners::left_of`] visits for these bases.
     pub(crate) fn looks(bases: &BaseSet) -> usize {
         let [_, b, c] = bases.shape().map(usize::from);
         bases.count() as usize * b * c
     }
 
     /// Calls `show` with the key of each busy node just left of a placement at one of the bases.
-    /// The boxes with these keys have a base on their right side. Takes O(bases * b * c) time for
-    /// an a x b x c shape.
+    /// The boxes with these keys have a base directly to their right. Takes O(bases * b * c) time
+    /// for an a x b x c shape.
     pub(crate) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let [_, b, c] = bases.shape().map(usize::from);
@@ -75,8 +75,8 @@ impl Owners {
         }
     }
 
-    /// Collects, in ascending order, the keys of the boxes that contain nodes in `part`. Takes
-    /// O(nodes in `part`) time, plus O(k log k) for k keys.
+    /// Collects, in ascending order, the keys of the boxes that overlap `part`. Takes O(nodes in
+    /// `part`) time, plus O(k log k) for k keys.
     pub(crate) fn within(&self, part: &Cuboid, keys: &mut Vec<u64>) {
         keys.clear();
         for row in rows(self.grid, part) {

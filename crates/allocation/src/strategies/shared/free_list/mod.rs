@@ -31,14 +31,14 @@ use crate::Work;
 use crate::kind::Unsupported;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 
-/// The maximal free boxes. Their order depends only on past changes.
+/// The maximal free boxes, in an order that depends only on past changes.
 #[derive(Clone)]
 pub(crate) struct FreeBoxes {
     grid: Grid,
     boxes: Vec<Cuboid>,
     /// The number of free nodes.
     nodes: u32,
-    /// Scratch space for new boxes. `wanted` is false for a box that has been dropped.
+    /// Scratch space for new boxes. `wanted` is false for boxes that have been dropped.
     fresh: Vec<Cuboid>,
     wanted: Vec<bool>,
     upkeep: u64,
@@ -89,7 +89,7 @@ impl FreeBoxes {
         self.nodes
     }
 
-    /// Adds a released box's nodes to the count. Must be called before the list is updated.
+    /// Adds a released box's nodes to the free count. Must be called before updating the list.
     pub(crate) fn count_given(&mut self, given: &Cuboid) {
         self.nodes += given.volume();
     }
@@ -98,7 +98,7 @@ impl FreeBoxes {
         &self.boxes
     }
 
-    /// Returns the list, for strategies that update it by their own rules.
+    /// Returns the list, for strategies that apply their own update rules to it.
     pub(crate) fn boxes_mut(&mut self) -> &mut Vec<Cuboid> {
         &mut self.boxes
     }
@@ -149,13 +149,13 @@ impl FreeBoxes {
         self.upkeep += tested;
     }
 
-    /// Returns the number of comparisons between entries made by grants and releases.
+    /// Returns the number of entries compared with one another by grants and releases.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
 
-    /// Adds each join of fresh boxes that no fresh box contains, and drops each box that a join
-    /// contains. Repeats this until nothing new appears.
+    /// Adds each join of fresh boxes that no fresh box contains, and drops the boxes that a join
+    /// contains. Repeats this until no new join appears.
     fn join_all(&mut self) {
         self.wanted.clear();
         self.wanted.resize(self.fresh.len(), true);
@@ -196,8 +196,8 @@ impl FreeBoxes {
     }
 }
 
-/// Computes all maximal free boxes from scratch. These are the free boxes that cannot be extended
-/// by one layer on any side.
+/// Computes all maximal free boxes from scratch: the free boxes that cannot be extended by one
+/// layer on any side.
 fn recomputed(free: &Occupancy) -> Vec<Cuboid> {
     let grid = *free.grid();
     let mut sums = PrefixSums::new(grid);
@@ -240,8 +240,8 @@ pub(crate) fn holds(outer: &Cuboid, inner: &Cuboid) -> bool {
     (0..3).all(|axis| outer.base[axis] <= inner.base[axis] && end(inner, axis) <= end(outer, axis))
 }
 
-/// Returns the parts of a box that are outside another, overlapping box, as at most two slabs per
-/// axis. Each slab is as large as possible.
+/// Returns the parts of `of` that lie outside the overlapping box `hole`, as at most two slabs per
+/// axis, each as large as possible.
 pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item = Cuboid> + 'a {
     (0..3).flat_map(move |axis| {
         let (mut low, mut high) = (*of, *of);
@@ -253,9 +253,9 @@ pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item 
     })
 }
 
-/// Returns the box that spans two boxes along an axis and, on every other axis, the range that they
-/// share. Returns `None` if their ranges along the axis neither touch nor overlap, or if either box
-/// contains the result.
+/// Returns the box that spans two boxes along one axis and, on every other axis, the range that
+/// both share. Returns `None` if the boxes neither touch nor overlap along that axis, or if one of
+/// them contains the result.
 pub(crate) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
     let mut joined = *p;
     for other in 0..3 {

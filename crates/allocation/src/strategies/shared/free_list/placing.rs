@@ -35,7 +35,7 @@ pub(crate) enum Placing {
     FirstEntry,
 }
 
-/// The `place` option, with fragmentation as the default.
+/// The `place` option, which defaults to fragmentation.
 pub(crate) const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["fragmentation", "contact", "first", "smallest"]),
@@ -55,8 +55,8 @@ impl Placing {
         }
     }
 
-    /// Finds the placement for a request. Adds to `work` the entries and corners tried, the
-    /// comparisons between entries and corners, and the nodes next to scored corners.
+    /// Finds the placement for a request. Adds to `work` the number of entries and corners tried,
+    /// comparisons between entries and corners, and nodes adjacent to scored corners.
     pub(crate) fn place(
         self,
         list: &[Cuboid],
@@ -91,8 +91,8 @@ impl Placing {
     }
 }
 
-/// Returns the placement with the most contact at a corner of an entry, or `None` if the request
-/// does not fit.
+/// Returns the placement at a corner of an entry that has the most contact, or `None` if the
+/// request does not fit.
 fn best_in(
     entry: &Cuboid,
     free: &Occupancy,
@@ -109,7 +109,7 @@ fn best_in(
     })
 }
 
-/// Returns the placement at the lowest corner of the smallest entry that the request fits.
+/// Returns the placement at the lowest corner of the smallest entry that can hold the request.
 fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
     let fitting = list.iter().filter_map(|entry| {
         low_corner(entry, grid, turn, request).map(|corner| (entry.volume(), corner))
@@ -127,7 +127,7 @@ fn fits(entry: &Cuboid, shape: Sides) -> bool {
     (0..3).all(|axis| shape[axis] <= entry.sides[axis])
 }
 
-/// Returns every placement of a request at an entry's corner, with the index of its orientation.
+/// Returns a request's placements at an entry's corners, each with its orientation's index.
 fn corners<'a>(
     list: &'a [Cuboid],
     grid: &'a Grid,

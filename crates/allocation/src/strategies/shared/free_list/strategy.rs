@@ -16,7 +16,7 @@ pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
     /// Adds the given nodes to the free nodes.
     fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid);
 
-    /// Returns the number of comparisons between entries beyond those that the list counts.
+    /// Returns the number of entry comparisons that the rule makes itself, not via the list.
     fn upkeep(&self) -> u64 {
         0
     }

@@ -24,7 +24,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
 use crate::claim::BoxGroup;
 
-/// The two parts of an L-shape, taller one first, relative to the bounding box's corner.
+/// The two parts of an L-shape, tallest first, relative to the corner of the bounding box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LShape {
     pub(crate) parts: [Cuboid; 2],
@@ -51,7 +51,7 @@ impl LShape {
         self
     }
 
-    /// Exchanges the x and y axes of the shape.
+    /// Swaps the shape's x and y axes.
     fn transposed(mut self) -> LShape {
         for part in &mut self.parts {
             part.base.swap(0, 1);
@@ -84,7 +84,7 @@ impl LShape {
 }
 
 /// Returns the values of k for a x b in Seo and Kim's schedule: 1, 1 + s, .. with s = max(1, b/4).
-/// For odd a and b = ceil(a/2), the only value is -1, because no other value gives an L.
+/// For odd a with b = ceil(a/2), the only value is -1, because no other value gives an L.
 pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (first, last) = if a % 2 == 0 {
@@ -97,7 +97,7 @@ pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     (first..=last).step_by((b / 4).max(1) as usize)
 }
 
-/// Cuts a x b into the L for a value of k. Returns `None` if there is no such L.
+/// Cuts a x b into the L for the given k. Returns `None` if there is no such L.
 fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (tall, short) = if a % 2 == 0 {
@@ -113,9 +113,9 @@ fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     Some(LShape::new(sides(tall)?, sides(short)?))
 }
 
-/// Replaces the contents of `l_shapes` with the distinct L-shapes of a x b that fit a grid: the Ls
-/// of S(a,b) and then those of S(b,a), with k ascending, each in its eight symmetries. Without
-/// rotation, the contents are the Ls of S(a,b) in the four symmetries that keep them upright.
+/// Replaces the contents of `l_shapes` with the distinct L-shapes of a x b that fit the grid: those
+/// of S(a,b), then those of S(b,a), with k ascending and each L in its eight symmetries. Without
+/// rotation, includes only the Ls of S(a,b) in the four symmetries that keep them upright.
 pub(crate) fn l_shapes_into(
     [a, b, c]: Sides,
     grid: &Grid,
@@ -126,9 +126,9 @@ pub(crate) fn l_shapes_into(
     if c != 1 {
         return;
     }
-    // No L is created twice. Each k has its own heights, and the widths add up to a, so the Ls of
-    // S(a,b) and S(b,a) differ unless a = b. An L's symmetries are all different, because its parts
-    // have different heights.
+    // No L is created twice. The Ls of each k have their own heights, and the widths add up to a,
+    // so the Ls of S(a,b) and S(b,a) differ unless a = b. The symmetries of an L all differ,
+    // because its parts have different heights.
     let rectangles = if turned && a != b { 2 } else { 1 };
     let symmetries = if turned { 8 } else { 4 };
     for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_eight_symmetries() {
-        // For 4x3 and k = 1, the L is 2x4 next to 2x2. Each symmetry maps the nodes' coordinates.
+        // For 4x3 and k = 1, the L is 2x4 beside 2x2. Each symmetry maps the nodes' coordinates.
         let l_shape = cut(4, 3, 1).unwrap();
         let nodes = |l_shape: LShape| -> Vec<[u16; 2]> {
             let all = l_shape.parts.iter().flat_map(|part| part.nodes(&grid()));
@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn further_values_of_the_special_case_are_no_ls() {
-        // Here, NAS tries all k < 4. k = 0 gives the rotation of the rectangle. With a greater k,
-        // one height would be negative.
+        // NAS tries all k < 4 here. k = 0 gives the rotated rectangle, and any greater k would give
+        // a negative height.
         for k in 0..4 {
             assert_eq!(cut(5, 3, k), None);
         }

@@ -19,16 +19,16 @@ use crate::strategies::shared::l_shapes::plain::PlainSearch;
 pub(crate) enum LShapeSearch {
     /// The search base by base.
     Plain(PlainSearch),
-    /// The search in the parts' sets of bases, 64 bases at a time.
+    /// The search that intersects the parts' sets of bases, 64 bases at a time.
     Sets(PartSets),
 }
 
-/// The sets of bases for the parts used in the current state.
+/// The sets of bases, in the current state, of all parts used so far.
 #[derive(Clone)]
 pub(crate) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// For each set, its part's sides, and true if the part has any bases.
+    /// For each set, the sides of its part, and whether the part has any bases.
     known: Vec<([u16; 2], bool)>,
 }
 
@@ -100,7 +100,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Returns the number of L bases tested one by one, or the number of words in the sets.
+    /// Returns the number of L bases tested individually, or the number of words read in sets.
     pub(crate) fn work(&self) -> Work {
         match self {
             LShapeSearch::Plain(plain) => plain.work(),

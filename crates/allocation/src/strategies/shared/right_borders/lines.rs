@@ -25,14 +25,14 @@ use crate::strategies::shared::coverage::{AxisRange, covered};
 use crate::strategies::shared::right_borders::walk::{BorderWalk, List};
 use crate::{Placement, Work};
 
-/// A busy list that is searched along right border lines, sorted by top row, highest first.
+/// A busy list searched along right border lines. It is sorted by top row, highest first.
 #[derive(Clone)]
 pub(crate) struct RightBorders {
     pub(super) grid: Grid,
     pub(super) busy: BusyList,
     /// Boxes that temporarily count as busy while a proposal is built, also sorted by top row.
     proposed: Vec<Cuboid>,
-    /// The progress of the current search through the boxes.
+    /// The current search's progress through the boxes.
     walk: BorderWalk,
     pub(super) work: Work,
 }
@@ -67,7 +67,7 @@ impl RightBorders {
     }
 
     /// Creates the search like [`RightBorders::new`], but with a list that also stores which box
-    /// contains each node. The search is then faster if there are few bases.
+    /// contains each node. This makes searches faster when there are few bases.
     pub(crate) fn with_owners(grid: Grid) -> RightBorders {
         let mut borders = RightBorders::new(grid);
         borders.busy = borders.busy.with_owners(grid);
@@ -92,7 +92,7 @@ impl RightBorders {
         &self.busy
     }
 
-    /// Starts a search among the bases of a shape.
+    /// Starts a search restricted to the bases of a shape.
     pub(crate) fn begin(&mut self, bases: &BaseSet) {
         self.walk.begin(bases, Some(&self.busy));
     }
@@ -120,8 +120,8 @@ impl RightBorders {
         }
     }
 
-    /// Finds the next base directly to the right of a box in one of the lists. Returns the box's
-    /// top row and the placement.
+    /// Finds the next base directly to the right of a box in the given list. Returns the box's top
+    /// row and the placement at the base.
     fn next_in(&mut self, list: List, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         let boxes = match list {
             List::Granted => self.busy.boxes(),
@@ -156,7 +156,7 @@ impl RightBorders {
     }
 }
 
-/// Returns the box at the lowest base in the highest run of bases on a line.
+/// Returns the placement at the lowest base in the highest run of bases on a line.
 fn base_of_highest_run(bases: &BaseSet, x: u16, line: AxisRange) -> Option<Cuboid> {
     let is_base = |y: &u16| bases.contains([x, *y, 0]);
     let highest = (line.low..=line.high).rev().find(is_base)?;
@@ -177,7 +177,7 @@ mod tests {
         free
     }
 
-    /// Shows that the order affects correctness, not just speed: if the same boxes are in grant
+    /// The order of the list affects correctness, not just speed: with the same boxes in grant
     /// order, the search offers busy nodes.
     #[test]
     fn an_unsorted_list_offers_overlaps() {

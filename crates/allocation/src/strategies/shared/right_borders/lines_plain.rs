@@ -14,7 +14,7 @@ use crate::strategies::shared::coverage::{AxisRange, covered};
 
 impl RightBorders {
     /// Finds the first free box of a shape that fits the grid. Searches the left border first, and
-    /// then each busy box's right border line, highest box first.
+    /// then the right border line of each busy box, highest box first.
     pub(crate) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
         self.first_base(0, whole, shape).or_else(|| {
@@ -38,7 +38,7 @@ impl RightBorders {
             if !xs.into_iter().flatten().any(|span| span.contains(x)) {
                 continue;
             }
-            // The segment is above this box and therefore above all later boxes.
+            // The segment is above this box, and therefore above all the boxes after it.
             if low > region.high {
                 break;
             }

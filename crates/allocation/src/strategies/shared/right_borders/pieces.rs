@@ -31,8 +31,8 @@ impl Piece {
     }
 }
 
-/// The pieces of a rectangle of bases, cut wherever it crosses the end of a ring. Each axis
-/// therefore has up to two intervals.
+/// The pieces of a rectangle of bases, which is cut where it crosses the end of a ring. There are
+/// therefore up to two intervals per axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     pub(super) y: [AxisRange; 2],
@@ -40,7 +40,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Returns the bases whose placements share rows along y and z with a box.
+    /// Returns the bases at which a placement overlaps a box along both y and z.
     #[inline]
     pub(super) fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
         Pieces { y: covered_on(grid, held, shape, 1), z: covered_on(grid, held, shape, 2) }
@@ -53,31 +53,31 @@ impl Pieces {
     }
 }
 
-/// Returns the x coordinate of a box's right border, or `None` if no base can be there.
+/// Returns the x coordinate just right of a box, or `None` if no base can be there.
 pub(super) fn right_border(grid: &Grid, held: &Cuboid, side: u16) -> Option<u16> {
     let (n, starts) = (grid.side(0), grid.starts(0, side));
     let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
     if !grid.wraps(0) {
         return (right < u32::from(starts)).then_some(right as u16);
     }
-    // If the side closes the ring, its only base is 0, which is on the left face.
+    // If the side closes the ring, the only base is 0, which belongs to the left face.
     (side < n).then_some((right % u32::from(n)) as u16)
 }
 
-/// Returns a shape's bases on one axis that a box covers.
+/// Returns the bases on one axis at which a shape would overlap a box.
 #[inline]
 pub(super) fn covered_on(grid: &Grid, held: &Cuboid, shape: Sides, axis: usize) -> [AxisRange; 2] {
     covered(grid, axis, held, shape[axis]).map(|range| range.unwrap_or(AxisRange::EMPTY))
 }
 
-/// Returns true if a piece of a plane contains a base.
+/// Returns true if a piece of the plane at `x` contains a base.
 #[inline]
 pub(super) fn has_base(bases: &BaseSet, x: u16, piece: Piece) -> bool {
     let sides = [1, piece.y.high - piece.y.low + 1, piece.z.high - piece.z.low + 1];
     bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
 }
 
-/// The only piece of a plane that the engine keeps. Busy boxes are cut from it one by one.
+/// The single piece of a plane that the engine tracks. Busy boxes are cut from it one by one.
 pub(super) struct KeptPiece<'a> {
     grid: Grid,
     bases: &'a BaseSet,
@@ -91,7 +91,7 @@ impl<'a> KeptPiece<'a> {
         KeptPiece { grid, bases, x, piece }
     }
 
-    /// Returns one test per axis for whether a box covers part of the current piece.
+    /// Returns one test per axis for whether a box covers any part of the current piece.
     #[inline]
     pub(super) fn cover_tests(&self) -> [Cover; 3] {
         let (grid, shape) = (&self.grid, self.bases.shape());
@@ -118,7 +118,7 @@ impl<'a> KeptPiece<'a> {
         self.bases.contains(self.corner())
     }
 
-    /// Returns the nodes in all placements based in the piece.
+    /// Returns the box of all nodes in placements whose bases are in the piece.
     pub(super) fn hull(&self) -> Cuboid {
         let shape = self.bases.shape();
         let side = |axis: usize, piece: AxisRange| {
@@ -128,8 +128,8 @@ impl<'a> KeptPiece<'a> {
         Cuboid::new(self.corner(), sides)
     }
 
-    /// Cuts off the bases that a box covers, and keeps the first slab with a base. Returns the
-    /// number of cuts, or `None` if no base is left. `rest` is scratch space.
+    /// Cuts off the bases that a box covers and keeps the first remaining slab that has a base.
+    /// Returns the number of cuts, or `None` if no base is left. `rest` is scratch space.
     #[inline]
     pub(super) fn cut(&mut self, held: &Cuboid, rest: &mut Vec<Piece>) -> Option<u64> {
         let mut cuts = 0;
@@ -145,7 +145,7 @@ impl<'a> KeptPiece<'a> {
     }
 }
 
-/// Returns true if a box covers part of the piece for which the tests were created.
+/// Returns true if a box covers any part of the piece that the tests were created for.
 #[inline]
 pub(super) fn covers_some(tests: &[Cover; 3], held: &Cuboid) -> bool {
     tests.iter().all(|cover| cover.is_by(held))

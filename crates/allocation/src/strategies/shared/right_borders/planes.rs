@@ -23,7 +23,7 @@ use crate::strategies::shared::busy_list::BusyList;
 pub(crate) struct BusyBoxes<'a> {
     /// The boxes of each [`List`].
     lists: [&'a [Cuboid]; 2],
-    /// The list, if it may support finding boxes by their nodes.
+    /// The list, if it may be able to look boxes up by their nodes.
     by_node: Option<&'a BusyList>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct BorderPlanes {
     walk: BorderWalk,
     /// The slabs of a piece that remain after a subtraction.
     rest: Vec<Piece>,
-    /// The keys of the boxes around a piece.
+    /// The keys of the boxes that overlap a piece's placements.
     around: Vec<u64>,
     tested: u64,
 }
@@ -83,13 +83,13 @@ impl BorderPlanes {
         Work::of_boxes(self.tested)
     }
 
-    /// Starts a search among the bases of a shape.
+    /// Starts a search restricted to the bases of a shape.
     pub(crate) fn begin(&mut self, bases: &BaseSet, boxes: &BusyBoxes<'_>) {
         self.walk.begin(bases, boxes.by_node);
     }
 
-    /// Returns the box that the plain search would find. Since [`BorderPlanes::begin`] was called,
-    /// bases may have been removed but not added, and boxes may have been added at the end.
+    /// Returns the box that the plain search would find. Since [`BorderPlanes::begin`], bases may
+    /// have been removed, but not added, and boxes may have been appended.
     pub(crate) fn next(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet) -> Option<Cuboid> {
         let shape = bases.shape();
         if self.walk.has_left_face() {
@@ -118,8 +118,8 @@ impl BorderPlanes {
         None
     }
 
-    /// Returns the base that the plain search would find on a plane: the lowest base in the first
-    /// piece that has one.
+    /// Returns the base that the plain search would find on a plane, which is the lowest base in
+    /// the first piece that contains one.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let is_kept = |piece: &Piece| has_base(bases, plane.x, *piece);
         let piece = plane.pieces.iter().find(is_kept)?;
@@ -129,8 +129,8 @@ impl BorderPlanes {
         let mut index = 0;
         while !piece.is_done() {
             let left = boxes.count() - index;
-            // Reading a node takes longer than testing a box, so boxes are found by their nodes
-            // only if there are few nodes and many boxes.
+            // Reading a node costs more than testing a box, so look boxes up through their nodes
+            // only when there are few nodes and many boxes.
             let few = left / 16;
             let finds_all = |list: &BusyList| list.within(&piece.hull(), few, &mut self.around);
             if by_node.is_some_and(finds_all) {
@@ -146,8 +146,8 @@ impl BorderPlanes {
         Some(piece.placement())
     }
 
-    /// Continues with only the boxes in `around`, because no other box contains a node of the
-    /// piece's placements. The boxes before `from` have already been subtracted.
+    /// Continues with only the boxes in `around`, because no other box overlaps the piece's
+    /// placements. The boxes before `from` have already been subtracted.
     fn cut_around(
         &mut self,
         mut piece: KeptPiece<'_>,

@@ -12,7 +12,7 @@ use super::pieces::{Piece, Pieces, covered_on, right_border, subtract};
 use crate::Work;
 use crate::strategies::shared::coverage::AxisRange;
 
-/// A set of bases that share an x coordinate.
+/// A plane of bases: the bases that share one x coordinate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plane {
     pub(super) x: u16,
@@ -20,7 +20,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// Returns the machine's left face (the plane of the hypothetical box b0).
+    /// Returns the machine's left face (the right border plane of the hypothetical box b0).
     pub(super) fn left_face(grid: &Grid, shape: Sides) -> Plane {
         let [y, z] = [1, 2].map(|axis| {
             let high = grid.starts(axis, shape[axis]) - 1;
@@ -29,7 +29,7 @@ impl Plane {
         Plane { x: 0, pieces: Pieces { y, z } }
     }
 
-    /// Returns a box's right border plane if it can contain bases of the shape.
+    /// Returns a box's right border plane, or `None` if it cannot contain bases of the shape.
     fn right_of(grid: &Grid, held: &Cuboid, shape: Sides) -> Option<Plane> {
         let x = right_border(grid, held, shape[0])?;
         Some(Plane { x, pieces: Pieces::beside(grid, held, shape) })
@@ -56,7 +56,7 @@ impl Region {
 #[derive(Clone)]
 pub(crate) struct PlaneSubtraction {
     grid: Grid,
-    /// The busy boxes' coverages for the current shape. They are the same on every plane.
+    /// The coverages of the busy boxes for the current shape. They are the same on every plane.
     regions: Vec<Region>,
     /// The pieces of the current plane before and after a subtraction.
     plane: Vec<Piece>,
@@ -77,7 +77,7 @@ impl PlaneSubtraction {
     }
 
     /// Finds the first free box of a shape that fits the grid. Searches the machine's left face
-    /// first, and then each busy box's right border plane, in order.
+    /// first, and then the right border plane of each busy box, in order.
     pub(crate) fn first(&mut self, busy: &[Cuboid], shape: Sides) -> Option<Cuboid> {
         self.load(busy, shape);
         let left_face = self.first_base(Plane::left_face(&self.grid, shape), shape);
@@ -94,8 +94,8 @@ impl PlaneSubtraction {
         self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
     }
 
-    /// Returns the maximum number of pieces in any plane if a search for a shape processes every
-    /// plane to the end.
+    /// Returns the maximum number of pieces in any plane if a search for the shape processed every
+    /// plane completely.
     pub(crate) fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
         self.load(busy, shape);
         let mut most = self.clear_plane(Plane::left_face(&self.grid, shape));
@@ -107,15 +107,15 @@ impl PlaneSubtraction {
         most
     }
 
-    /// Returns the lowest base in a plane's first piece that no busy box covers.
+    /// Returns the lowest base in the first piece of a plane that no busy box covers.
     fn first_base(&mut self, plane: Plane, shape: Sides) -> Option<Cuboid> {
         self.clear_plane(plane);
         let piece = self.plane.first()?;
         Some(Cuboid::new([plane.x, piece.y.low, piece.z.low], shape))
     }
 
-    /// Computes, in `plane`, the part of a plane that no busy box covers. Returns the largest
-    /// number of pieces at any point.
+    /// Stores the part of a plane that no busy box covers in the field `plane`. Returns the maximum
+    /// number of pieces reached on the way.
     fn clear_plane(&mut self, plane: Plane) -> usize {
         self.plane.clear();
         self.plane.extend(plane.pieces.iter());

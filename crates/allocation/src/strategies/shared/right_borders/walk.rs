@@ -33,7 +33,7 @@ pub(super) enum List {
     Proposed,
 }
 
-/// A walk's progress, and the data that determines where it stops.
+/// The progress of a walk, and the data that determines its stops.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BorderWalk {
     /// The machine's side along x.
@@ -41,23 +41,23 @@ pub(super) struct BorderWalk {
     /// The columns that contain bases, where column x is bit x % 64 of word x / 64.
     columns: Vec<u64>,
     finder: Finder,
-    /// With [`Finder::AllKeys`], the keys of the boxes that had bases next to them when the walk
-    /// began, and the number of these boxes passed so far.
+    /// With [`Finder::AllKeys`], the keys of the boxes that had bases directly to their right when
+    /// the walk began, and the number of these boxes passed so far.
     keys: Vec<u64>,
     keys_passed: usize,
     /// The number of boxes passed in each [`List`]. This is also the index of the next box.
     passed: [usize; 2],
 }
 
-/// The method for finding granted boxes that have bases next to them.
+/// The method for finding granted boxes that have bases directly to their right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Finder {
-    /// Goes through the list box by box, using the column bits.
+    /// Goes through the list box by box, testing each one against the column bits.
     #[default]
     Columns,
-    /// Finds the first box from the nodes left of the bases, and the other boxes as `Columns` does.
+    /// Finds the first box via the nodes left of the bases, and the others as `Columns` does.
     FirstKey,
-    /// When the walk starts, finds all boxes from the nodes left of the bases.
+    /// Finds all boxes via the nodes left of the bases when the walk starts.
     AllKeys,
 }
 
@@ -71,8 +71,8 @@ pub(super) struct Stop {
 }
 
 impl BorderWalk {
-    /// Starts a walk. It may be faster with a list that stores which box contains each node. Takes
-    /// O(words) time.
+    /// Starts a walk, which may be faster given a list that stores which box contains each node.
+    /// Takes O(words) time.
     pub(super) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
         self.side = u32::from(bases.grid().side(0));
         bases.columns_into(&mut self.columns);
@@ -89,43 +89,43 @@ impl BorderWalk {
         self.passed = [0; 2];
     }
 
-    /// Returns true if there may be a base in column 0, on the left face of the machine.
+    /// Returns true if column 0, on the machine's left face, may contain a base.
     pub(super) fn has_left_face(&self) -> bool {
         self.columns[0] & 1 == 1
     }
 
-    /// Records that column 0 has no bases left. On a ring, column 0 is also next to any box that
-    /// ends at the last column.
+    /// Records that column 0 has no bases left. On a ring, column 0 is also to the right of any box
+    /// that ends at the last column.
     pub(super) fn pass_left_face(&mut self) {
         self.columns[0] &= !1;
     }
 
-    /// Returns the number of boxes passed in a list.
+    /// Returns the number of boxes in a list that the walk has passed.
     pub(super) fn passed(&self, list: List) -> usize {
         self.passed[list as usize]
     }
 
-    /// Passes the box at which the walk has stopped, because no base is left next to it.
+    /// Passes the box at which the walk has stopped, because no base to its right is left.
     pub(super) fn pass(&mut self, list: List) {
         self.passed[list as usize] += 1;
     }
 
-    /// Moves the walk back because a box was inserted into a list at `index`. That box and the
-    /// boxes after it then count as not passed.
+    /// Moves the walk back because a box was inserted into a list at `index`. That box and all
+    /// boxes after it count as not passed again.
     pub(super) fn turn_back(&mut self, list: List, index: usize) {
         let passed = &mut self.passed[list as usize];
         *passed = (*passed).min(index);
     }
 
-    /// Passes all granted boxes before the first one with a base next to it, if this is cheaper
-    /// than walking.
+    /// Passes all granted boxes before the first one with a base directly to its right, if this is
+    /// cheaper than walking.
     pub(super) fn skip_to_first(&mut self, granted: Option<&BusyList>, bases: &BaseSet) {
         if let Some(granted) = granted.filter(|_| self.finder == Finder::FirstKey) {
             self.passed[List::Granted as usize] = granted.first_beside(bases);
         }
     }
 
-    /// Returns the next box that may have a base in the column on its right. `granted` is the list
+    /// Returns the next box with a possible base in the column to its right. `granted` is the list
     /// of the machine's boxes, if it might store which box contains each node.
     #[inline]
     pub(super) fn next(
@@ -148,8 +148,7 @@ impl BorderWalk {
         while let Some(&key) = self.keys.get(self.keys_passed) {
             let index = list.place_of(key);
             if index >= *passed {
-                // The key stays in the list. Once the box has been passed, its index is below
-                // `passed`.
+                // The key stays in the list; once the box is passed, its index is below `passed`.
                 *passed = index;
                 return Some(Stop { index, x: self.right_of(&list.boxes()[index]) as u16 });
             }
@@ -165,7 +164,7 @@ impl BorderWalk {
         if right >= self.side { right - self.side } else { right }
     }
 
-    /// Returns the next box in a list that is next to a column with a base.
+    /// Returns the next box in a list whose column to the right may contain a base.
     fn next_along(&mut self, list: List, boxes: &[Cuboid]) -> Option<Stop> {
         let from = self.passed(list);
         let rest = boxes.get(from..).unwrap_or(&[]);

@@ -25,14 +25,14 @@ use pavior_mesh::{Occupancy, OccupancyError};
 use super::slot::{Interval, Slot};
 pub(super) use search::Search;
 
-/// The free nodes, in segments of time. Times, counts and nodes are kept in separate arrays so that
-/// a search for a time with enough free nodes reads only the counts.
+/// The free nodes, divided into segments of time. Times, counts and nodes are kept in separate
+/// arrays so that a search for a time with enough free nodes reads only the counts.
 pub(super) struct NodeTimeline {
     from: VecDeque<Time>,
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
-    /// True for each segment that begins at a dip, where nodes stop being free because a slot
-    /// begins. Always false for the first segment.
+    /// True for each segment that begins at a dip, that is, where a slot begins and nodes stop
+    /// being free. Always false for the first segment.
     dip: VecDeque<bool>,
 }
 
@@ -86,9 +86,9 @@ impl NodeTimeline {
         }
     }
 
-    /// Returns a placement's nodes as a set if it has so many parts that changing words is faster.
+    /// Returns a placement's nodes as a set, if it has so many parts that a set is faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
-        /// The approximate number of words that can be changed in the time that one part takes.
+        /// The approximate number of words that can be updated in the time taken by one part.
         const WORDS_A_PART: usize = 16;
         let grid = self.free[0].grid();
         let words = grid.nodes() as usize / 64;
@@ -101,7 +101,7 @@ impl NodeTimeline {
     }
 
     /// Returns the first time before a slot at which the slot's nodes are free, either for the
-    /// job's estimated run time or until the slot begins.
+    /// job's whole estimated run time or until the slot begins.
     pub(super) fn earlier_on_same_nodes(
         &self,
         slot: &Slot<Placement>,
@@ -148,8 +148,8 @@ impl NodeTimeline {
         self.from.partition_point(|from| *from < at)
     }
 
-    /// Changes the free nodes in the part of an interval that is not in the past. Each segment
-    /// changes in the same way, so segments that differed before still differ.
+    /// Changes the free nodes in the part of an interval that is not in the past. The same change
+    /// applies to every segment, so segments that differed before still differ.
     fn change(
         &mut self,
         interval: Interval,
@@ -165,8 +165,8 @@ impl NodeTimeline {
         Ok(())
     }
 
-    /// Returns the segments that cover the part of an interval that is not in the past, or `None`
-    /// if it is entirely in the past.
+    /// Returns the segments that exactly cover the part of an interval that is not in the past, or
+    /// `None` if the whole interval is in the past.
     fn cut_out(&mut self, interval: Interval) -> Option<Range<usize>> {
         let from = interval.from.max(self.from[0]);
         if interval.to <= from {
@@ -177,8 +177,8 @@ impl NodeTimeline {
         Some(first..end)
     }
 
-    /// Merges a segment into the previous one if they are equal; otherwise, records whether it
-    /// begins at a dip. Does nothing for the first segment, or if the index is past the last one.
+    /// Merges a segment into the previous one if the two are equal; otherwise, records whether it
+    /// begins at a dip. Does nothing for the first segment or for an index past the end.
     fn join(&mut self, index: usize) {
         if !(1..self.from.len()).contains(&index) {
             return;
@@ -192,7 +192,7 @@ impl NodeTimeline {
         }
     }
 
-    /// Returns the segment that begins at `at`, splitting one if necessary.
+    /// Returns the segment that begins at `at`, splitting an existing segment if necessary.
     fn cut(&mut self, at: Time) -> usize {
         let index = self.segment_at(at);
         if self.from.get(index) != Some(&at) {

@@ -28,7 +28,7 @@ use super::search::Search;
 use super::window::{Entered, Window};
 use crate::schedulers::conservative::slot::Interval;
 
-/// An inclusive range of segments. A job that begins in any of them spans the same dips.
+/// An inclusive range of segments. A job spans the same dips whichever of them it begins in.
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) last: usize,
@@ -77,8 +77,8 @@ impl<'p> Runs<'p> {
         None
     }
 
-    /// Returns the last segment of the run that begins now. If the job's answers are not monotone,
-    /// each segment is a run.
+    /// Returns the last segment of the run that starts at the current segment. If the job's answers
+    /// are not monotone, each segment is its own run.
     fn last_of_run(&self) -> usize {
         if !self.search.monotone {
             return self.begin;

@@ -33,7 +33,7 @@ const FEW_DIPS: usize = 8;
 /// The result of testing a group of segments at once.
 enum Tried {
     Refused,
-    /// The job would span a dip with too few free nodes. Contains the segment that begins there.
+    /// The job would span a dip with too few free nodes. Contains that dip's segment.
     Short(usize),
     MayFit,
 }
@@ -44,7 +44,7 @@ pub(in super::super) struct Search<'p> {
     pub(in super::super) need: Need,
     /// The interval in which the job may begin.
     pub(in super::super) begins: Interval,
-    /// The job's own slot, which counts as free. The job may only begin before it.
+    /// The job's own slot, which counts as free. The job may begin only before this slot.
     pub(in super::super) own: Option<&'p Slot<Placement>>,
     /// True if a refused job would also be refused with fewer free nodes.
     pub(in super::super) monotone: bool,
@@ -58,8 +58,8 @@ impl Search<'_> {
 }
 
 impl NodeTimeline {
-    /// Finds the earliest time at which a job can be placed on nodes that are free for its
-    /// estimated run time, and the placement.
+    /// Returns the earliest time at which a job can be placed on nodes that are free for its whole
+    /// estimated run time, along with the placement.
     pub(in super::super) fn earliest(
         &self,
         search: &Search<'_>,
@@ -71,7 +71,7 @@ impl NodeTimeline {
             return self.earliest_in(first..end, search, question);
         }
         // A segment that began earlier is not tried as a start. It still belongs to the first
-        // group, because a longer job that begins in it may reach the freed slots.
+        // group, because a longer job that begins in this segment may reach the freed slots.
         let mut begin = self.from.partition_point(|from| *from <= search.begins.from);
         begin = begin.saturating_sub(1);
         if begin >= end {
@@ -96,8 +96,8 @@ impl NodeTimeline {
         None
     }
 
-    /// Checks whether a job fits in the time that it would span from any start in `group`. First
-    /// checks a few dips in this time, because usually one of them leaves too few nodes.
+    /// Tests whether the job could fit for all starts in `group` at once. First checks a few of the
+    /// dips that it would span, because usually one of them leaves too few nodes.
     fn tried(
         &self,
         group: &Range<usize>,

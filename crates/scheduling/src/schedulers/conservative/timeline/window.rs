@@ -35,20 +35,20 @@ pub(super) enum Entered {
     All,
     /// As many dips as requested. There may be more.
     Some,
-    /// The dips before one with too few free nodes. Contains the segment that begins there.
+    /// The dips before one with too few free nodes. Contains the segment of that dip.
     Short(usize),
 }
 
-/// The nodes free at every dip in a time window. Both ends of the window only move forward.
+/// The nodes that are free at every dip in a time window whose ends only move forward.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
-    /// The job's current slot, if any. Its nodes count as free.
+    /// The job's current slot, if any. The nodes in it count as free.
     own: Option<&'p Slot<Placement>>,
-    /// The nodes of `own` as a set, if changing whole words is faster. Computed when first needed.
+    /// The nodes of `own` as a set, if updating whole words is faster. Computed on first use.
     own_set: OnceCell<Option<Occupancy>>,
     /// The segments that begin at the dips.
     dips: VecDeque<usize>,
-    /// The segment from which the next dips enter.
+    /// The segment from which to search for the next dips to add.
     next: usize,
     /// For each dip with an entry, the nodes free at that dip and at all later dips with entries.
     /// The earliest dip is on top.
@@ -98,7 +98,7 @@ impl<'p> Window<'p> {
         u64::from(self.timeline.count[segment]) + u64::from(own)
     }
 
-    /// Adds up to `most` of the dips between two segments. Stops at a dip with too few free nodes.
+    /// Adds up to `most` dips between two segments, stopping at a dip with too few free nodes.
     pub(super) fn enter_some(
         &mut self,
         (after, before): (usize, usize),
