@@ -278,7 +278,7 @@ def test_slots_side_by_side_and_after_moves() -> None:
     assert after.boxes == (Box((0, 0), (3, 2)),)
     assert after.moves == (("middle", (Box((2, 0), (2, 2)),), (Box((3, 0), (2, 2)),)),)
     assert repr(machine.slots((2, 1))) == "<Slots 4 of at most 4>"
-    with pytest.raises(ValueError, match="2 axes"):
+    with pytest.raises(ValueError, match="expected 2 sides"):
         machine.slots((2, 1, 1))
 
 
