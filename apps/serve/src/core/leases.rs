@@ -70,7 +70,7 @@ impl Leases {
     }
 
     /// Returns the leases with numbers greater than `id`, in order of number.
-    pub(crate) fn after(&self, id: u64) -> impl Iterator<Item = &Arc<Lease>> {
+    pub fn after(&self, id: u64) -> impl Iterator<Item = &Arc<Lease>> {
         let (page, at) = self.find(id).map_or_else(|next| next, |(page, at)| (page, at + 1));
         let pages = self.pages.get(page..).unwrap_or_default();
         pages.iter().flat_map(|page| page.iter()).skip(at).map(|held| &held.lease)
