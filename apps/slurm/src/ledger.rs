@@ -3,7 +3,7 @@
 //!
 //! Nodes are read before jobs; otherwise, a node that had just been allocated could look free. They
 //! are read again in two cases. First, if a job ended between the two reads, its nodes would appear
-//! to be held by another partition for an unknown time, and a large box that needs them would have
+//! to be held by another partition for an unknown time. A large box that needs them would then have
 //! no reservation in this cycle. Second, a new job must not be planned using data older than the
 //! job itself. Reservations are read last for the same reason.
 //!

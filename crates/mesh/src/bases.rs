@@ -1,7 +1,7 @@
 //! The set of bases at which a shape is free, computed by shifting and ANDing whole words.
 //!
 //! With one bit per node, `pairs = free & free >> 1` has a bit set wherever a run of two nodes
-//! along x begins, and `pairs & pairs >> 2` wherever a run of four begins. A run of any length
+//! along x begins. `pairs & pairs >> 2` has one wherever a run of four begins. A run of any length
 //! therefore takes about log2(length) passes. Similar passes over rows along y and planes along z
 //! then yield every base of the shape.
 //!

@@ -103,7 +103,7 @@ fn what_the_others_wait_longer_counts_too() {
 
 /// Delays of future arrivals count too. The first job arrives 40 or 300 earlier. A start in a row
 /// costs 8. A start in two pieces at 4 runs 4 longer and costs 3 + 4, plus 4 * 4 / 6 for each job
-/// that arrives within 12, of which there are 12 * 4 / 41 or 12 * 4 / 301.
+/// that arrives within 12. There are 12 * 4 / 41 or 12 * 4 / 301 such jobs.
 #[test]
 fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {

@@ -18,8 +18,8 @@ use crate::strategies::shared::busy_list::owners::{Owners, note};
 use crate::{Placement, Work};
 
 /// The maximum length of a short list. For a short list, iterating is faster than looking up the
-/// boxes around a piece by their nodes, and repeatedly looking up the first box adjacent to a base
-/// is faster than finding all such boxes at once.
+/// boxes around a piece by their nodes. Repeatedly looking up the first box adjacent to a base is
+/// then also faster than finding all such boxes at once.
 const SHORT: usize = 256;
 
 /// Allocated boxes, ordered by rank and, within a rank, by grant.
