@@ -19,7 +19,7 @@ use crate::error::KubeError;
 use crate::health::Health;
 use crate::log::log;
 use crate::metrics::Metrics;
-use crate::objects::{Machine, MachineStatus, Object as _, ObjectRef, Placement};
+use crate::objects::{CheckState, Machine, MachineStatus, Object as _, ObjectRef, Placement};
 use crate::page::Page;
 use crate::plan::{Action, Detail, Memory, Plan, Waiting, plan, unassigned};
 use crate::read::ClusterWatch;
@@ -30,16 +30,23 @@ use crate::write::{WriteError, Writer};
 const WRITE_TIME: Duration = Duration::from_secs(10);
 const MAX_CONCURRENT_WRITES: usize = 32;
 
-/// The kind and object of an action, used to recognize repeated actions.
+/// The properties by which repeated actions are recognized.
 #[derive(PartialEq, Eq, Hash)]
 struct ActionKey {
     kind: Discriminant<Action>,
     object: ObjectRef,
+    /// The state of a check and the placement on which it depends. If that placement has just been
+    /// deleted, the check is answered differently although the Workload is unchanged.
+    check: Option<(CheckState, Option<ObjectRef>)>,
 }
 
 impl ActionKey {
     fn of(action: &Action) -> ActionKey {
-        ActionKey { kind: discriminant(action), object: action.object().clone() }
+        let check = match action {
+            Action::Check(update) => Some((update.answer.state, update.placement.clone())),
+            _ => None,
+        };
+        ActionKey { kind: discriminant(action), object: action.object().clone(), check }
     }
 }
 
@@ -246,22 +253,27 @@ impl Reconciler {
             self.reporter.metrics.overlaps.inc();
         }
         let deadline = Instant::now() + WRITE_TIME;
-        let mut actions = plan.actions;
+        let actions = self.skip_recent(plan.actions);
+        for (action, result) in self.write(actions, deadline).await {
+            self.settle(machine.name(), &action, result, now);
+        }
+        self.write_status(machine, plan.status).await;
+        self.publish_events(&plan.waiting, now, deadline).await;
+    }
+
+    /// Removes actions that were taken recently, and schedules a plan for when they may be repeated,
+    /// because there may be no update to trigger one.
+    pub(super) fn skip_recent(&mut self, mut actions: Vec<Action>) -> Vec<Action> {
         let mut delay = IDLE_PAUSE;
         actions.retain(|action| match self.recent.get(&ActionKey::of(action)) {
             None => true,
-            // Schedule a retry, because there may be no update to trigger one.
             Some(at) => {
                 delay = delay.min(REPEAT_DELAY.saturating_sub(at.elapsed()));
                 false
             }
         });
         self.retry_after(delay);
-        for (action, result) in self.write(actions, deadline).await {
-            self.settle(machine.name(), &action, result, now);
-        }
-        self.write_status(machine, plan.status).await;
-        self.publish_events(&plan.waiting, now, deadline).await;
+        actions
     }
 
     /// Writes actions concurrently. Actions that cannot start before the deadline are skipped.
@@ -285,7 +297,13 @@ impl Reconciler {
     }
 
     /// Records the result of an action on a machine.
-    fn settle(&mut self, machine: &str, action: &Action, result: Result<(), WriteError>, now: i64) {
+    pub(super) fn settle(
+        &mut self,
+        machine: &str,
+        action: &Action,
+        result: Result<(), WriteError>,
+        now: i64,
+    ) {
         let kind = action.kind();
         match result.map_err(|error| self.reporter.report(kind, log_fields(action), error)) {
             Err(WriteError::Unavailable) => return self.retry_after(RETRY_DELAY),

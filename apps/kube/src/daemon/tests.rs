@@ -12,9 +12,11 @@ use super::reconciler::Reconciler;
 use super::stub_server::{Reply, Request, StubServer};
 use crate::health::Health;
 use crate::metrics::Metrics;
-use crate::objects::{Job, Machine, Object as _};
+use crate::objects::{CheckState, Job, Machine, Object as _, ObjectRef};
 use crate::page::Page;
+use crate::plan::{Action, CheckAnswer, CheckUpdate};
 use crate::read::ClusterWatch;
+use crate::write::WriteError;
 
 /// An active replica and the API server that it writes to.
 struct Replica {
@@ -196,4 +198,21 @@ async fn the_page_shows_the_first_valid_machine() {
     cluster.world.machines.extend([("a".into(), invalid), ("b".into(), valid)]);
     reconciler.reconcile(&cluster).await.unwrap();
     assert!(reconciler.shows_page());
+}
+
+#[tokio::test]
+async fn a_check_whose_placement_was_deleted_is_answered_at_once() {
+    let mut replica = Replica::start(accept).await;
+    let check = |state, placement: Option<&str>| {
+        let named = |name: &str| ObjectRef { name: name.into(), ..ObjectRef::default() };
+        let placement = placement.map(named);
+        let answer = CheckAnswer { state, message: String::new(), retry_delay_s: None };
+        let (workload, check) = (ObjectRef::default(), "place".to_string());
+        Action::Check(CheckUpdate { workload, index: 0, check, answer, placement })
+    };
+    let ready = check(CheckState::Ready, Some("old"));
+    replica.reconciler.settle("m", &ready, Err(WriteError::Conflict), 0);
+    let later = [check(CheckState::Retry, None), check(CheckState::Ready, Some("new"))];
+    let all = [&later[..], &[ready]].concat();
+    assert_eq!(replica.reconciler.skip_recent(all), later);
 }

@@ -82,7 +82,7 @@ pub(crate) struct AdmissionCheckState {
 }
 
 /// The states of an admission check, as Kueue defines them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 pub(crate) enum CheckState {
     #[default]
     Pending,

@@ -29,6 +29,8 @@ use pavior::text::shown;
 use pavior::{NodeId, Occupancy};
 use pavior_cluster::Holding;
 
+#[cfg(test)]
+pub(crate) use action::CheckAnswer;
 pub(crate) use action::{Absence, Action, CheckUpdate};
 use config::Downtime;
 pub(crate) use config::{MachineConfig, RESOURCE, has_shape_syntax};

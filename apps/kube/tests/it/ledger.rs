@@ -26,8 +26,15 @@ pub(crate) struct Ledger {
     reclaimed: usize,
     /// The number of evictions caused by our admission check.
     given_back: usize,
-    /// The longest time for which a Job held quota without a confirmed placement, in seconds.
+    /// The times, in seconds, for which Jobs held quota without a confirmed placement before the
+    /// daemon released it.
+    releases: Vec<f64>,
+    /// The longest time for which a Job held quota without a confirmed placement before the daemon
+    /// released it, in seconds, and what happened to the Job in that time.
     longest: f64,
+    longest_because: String,
+    /// The longest time that Kueue took to evict a Job whose quota the daemon released, in seconds.
+    eviction: f64,
     /// The longest time for which an admitted Job lacked a confirmed placement, in seconds.
     bare: f64,
     /// The last event on the Job's placement before the `bare` interval, and how long before it.
@@ -67,8 +74,14 @@ struct Held {
     ready: bool,
     flavor: String,
     told: String,
+    /// True if our admission check tells Kueue to take the quota back.
+    is_released: bool,
     /// The time since which the Job has held quota without a confirmed placement.
     since: Option<f64>,
+    /// The changes of our admission check since then, each with its time.
+    changes: Vec<(f64, String)>,
+    /// The time since which Kueue has been told to take the quota back.
+    released_since: Option<f64>,
     /// The time since which the Job has been admitted without a confirmed placement.
     bare_since: Option<f64>,
 }
@@ -85,20 +98,27 @@ impl Ledger {
     /// Checks that no Job holds quota without a box for long, that pods run on their Job's flavor,
     /// and that every kind of event occurred. Admission without a box is allowed, because a replica
     /// may learn of a deletion late. Once our check is Ready and the Job's pods have ended, only
-    /// Kueue can release the quota, so that time is not counted.
+    /// Kueue can release the quota, so that time is not counted. The same holds once our check
+    /// tells Kueue to take the quota back.
     pub(crate) fn check(&self, patience_s: u64) {
         assert_eq!(self.elsewhere, 0, "{self}");
-        assert!(self.longest <= patience_s as f64 + LAG_S, "{self}");
+        assert!(self.longest <= patience_s as f64 + LAG_S && self.eviction <= LAG_S, "{self}");
         let seen =
             [self.preempted, self.given_back, self.waits, self.dated, self.impatient, self.boxless];
         assert!(self.admitted >= 36 && !seen.contains(&0), "{self}");
     }
 
-    /// Checks that, without disturbances, Jobs that hold quota lack a box only briefly, and that
-    /// some preemptions reclaim quota while others are due to priority.
+    /// Checks that, without disturbances, the daemon usually releases quota on time, and that some
+    /// preemptions reclaim quota while others are due to priority. A busy machine may delay a few
+    /// releases, so only their median has a tight limit.
     pub(crate) fn check_calm(&self, patience_s: u64) {
-        let limit_s = patience_s as f64 + CALM_LAG_S;
+        let mut releases = self.releases.clone();
+        releases.sort_by(f64::total_cmp);
+        let median = releases.get(releases.len() / 2).copied().unwrap_or(f64::INFINITY);
+        assert!(median <= patience_s as f64 + CALM_LAG_S, "{self}");
+        let limit_s = patience_s as f64 + LAG_S;
         assert!(self.bare <= limit_s && self.longest <= limit_s, "{self}");
+        assert!(self.eviction <= LAG_S, "{self}");
         assert!(self.preempted > self.reclaimed && self.reclaimed > 0, "{self}");
     }
 
@@ -192,7 +212,9 @@ impl Ledger {
             }
         }
         (held.admitted, held.evicted) = (admitted, evicted);
-        held.ready = status["admissionChecks"][0]["state"] == "Ready";
+        let state = word(&status["admissionChecks"][0]["state"]);
+        held.ready = state == "Ready";
+        held.is_released = ["Retry", "Rejected"].contains(&state);
         held.reserved = holds("QuotaReserved") && !evicted && !holds("Finished");
         // If Kueue admits a Job without a flavor, the Job may use any node.
         if status["admission"].is_object() {
@@ -204,6 +226,7 @@ impl Ledger {
             self.dated += usize::from(told.contains("Based on time limits, it should start at 20"));
             self.impatient += usize::from(told.starts_with("its quota is released"));
             held.told = told.to_string();
+            held.changes.push((at, format!("{state} {told:?}")));
         }
     }
 
@@ -212,12 +235,28 @@ impl Ledger {
         let placed: Vec<&String> = self.placed.values().flatten().collect();
         for (job, held) in &mut self.jobs {
             let has_ended = held.ready && self.ended.contains(job);
-            if !held.reserved || has_ended || placed.contains(&job) {
-                (held.since, held.bare_since) = (None, None);
+            let is_assigned_again = held.released_since.is_some() && !held.is_released;
+            if !held.reserved || has_ended || placed.contains(&job) || is_assigned_again {
+                (held.since, held.bare_since, held.released_since) = (None, None, None);
+                held.changes.clear();
+                continue;
+            }
+            if let Some(since) = held.released_since {
+                self.eviction = self.eviction.max(at - since);
                 continue;
             }
             let since = *held.since.get_or_insert(at);
-            self.longest = self.longest.max(at - since);
+            if at - since > self.longest {
+                self.longest = at - since;
+                let changes = held.changes.iter();
+                let changes = changes.map(|(at, what)| format!("after {:.1} s {what}", at - since));
+                self.longest_because = changes.collect::<Vec<_>>().join(", ");
+            }
+            if held.is_released {
+                self.releases.push(at - since);
+                (held.released_since, held.bare_since) = (Some(at), None);
+                continue;
+            }
             if held.admitted {
                 let since = *held.bare_since.get_or_insert(at);
                 if at - since > self.bare {
@@ -237,8 +276,8 @@ fn jobs(placement: &Value) -> Vec<String> {
     set.chain(own).map(|uid| word(uid).to_string()).collect()
 }
 
-/// The additional time allowed for a decision on a busy machine, in seconds.
-const CALM_LAG_S: f64 = 10.0;
+/// The additional time allowed for most decisions without disturbances, in seconds.
+const CALM_LAG_S: f64 = 5.0;
 
 /// The additional time allowed for kills, restarts and a busy machine, in seconds.
 const LAG_S: f64 = 90.0;
@@ -246,14 +285,15 @@ const LAG_S: f64 = 90.0;
 impl fmt::Display for Ledger {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Ledger { admitted, placeless, bare, bare_because, preempted, reclaimed, .. } = self;
-        let Ledger { given_back, longest, elsewhere, unflavored, unasked, boxless, .. } = self;
-        let Ledger { waits, dated, impatient, .. } = self;
+        let Ledger { given_back, releases, longest, longest_because, eviction, .. } = self;
+        let Ledger { elsewhere, unflavored, unasked, boxless, waits, dated, impatient, .. } = self;
         write!(
             out,
             "{admitted} admitted, {} of them without a placement {placeless:?}; without one for at \
              most {bare:.1} s ({bare_because}); {preempted} preempted, {reclaimed} of them to \
-             reclaim quota; {given_back} returned quota; quota held without a placement for at \
-             most {longest:.1} s; {elsewhere} pods on nodes of another flavor, {unflavored} \
+             reclaim quota; {given_back} returned quota; quota released after {releases:.1?} s, at \
+             most {longest:.1} s ({longest_because}), and taken back by Kueue within \
+             {eviction:.1} s; {elsewhere} pods on nodes of another flavor, {unflavored} \
              messages without a flavor; {unasked} of {boxless} Jobs without a shape admitted \
              without our check; messages: {waits} to wait, {dated} with a start, {impatient} that \
              quota is released",
@@ -288,16 +328,21 @@ fn a_job_whose_pods_have_ended_waits_only_for_kueue() {
     let ends = event(1, "update", "jobs", job);
     let owner = json!({ "metadata": { "uid": "pod", "ownerReferences": [{ "uid": "job" }] } });
     let again = event(5, "create", "pods", owner);
-    let longest = |events: &[&Value]| {
+    let ledger = |events: &[&Value]| {
         let mut ledger = Ledger::default();
         for event in events {
             ledger.event(event);
         }
-        ledger.longest as u64
+        ledger
     };
+    let longest = |events: &[&Value]| ledger(events).longest as u64;
     let (pending, ready) = (quota(2, "Pending"), quota(4, "Ready"));
     let (later, last) = (quota(9, "Ready"), quota(12, "Ready"));
     assert_eq!(longest(&[&pending, &ready, &later]), 420);
     assert_eq!(longest(&[&ends, &pending, &quota(4, "Pending"), &ready, &later]), 120);
     assert_eq!(longest(&[&ends, &ready, &again, &later, &last]), 420);
+    let retry = [quota(4, "Retry"), quota(9, "Retry"), quota(10, "Pending"), quota(11, "Pending")];
+    let released = ledger(&[&pending, &retry[0], &retry[1], &retry[2], &retry[3]]);
+    assert_eq!((released.longest, released.eviction), (120.0, 300.0), "{released}");
+    assert_eq!(released.releases, [120.0]);
 }
