@@ -65,7 +65,7 @@ fn run_blocks(root: &Path, clone: &Clone) -> Vec<String> {
         let place = format!("{}:{}", block.page, block.line);
         problems.extend(problem.map(|problem| format!("{place}: {problem}")));
     }
-    eprintln!("ran {} scripts in the README and on the first pages, each twice", blocks.len());
+    eprintln!("ran {} scripts in the README and on selected pages, each twice", blocks.len());
     problems
 }
 

@@ -47,12 +47,12 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     // Get the path first, because a build may replace the running program's file.
     let program = std::env::current_exe().unwrap_or_default();
     let ended = run_steps(root, &program, &steps);
-    println!("\nstep              wall processor, in seconds");
+    println!("\nstep              wall       CPU, in seconds");
     for ended in &ended {
         println!("{}", row(ended));
     }
     let (wall, processor) = (began.0.elapsed().as_secs_f64(), machine_seconds() - began.1);
-    println!("{:14} {wall:7.1} {processor:9.1}  used by this machine", "all");
+    println!("{:14} {wall:7.1} {processor:9.1}  (CPU: whole machine)", "all");
     let logs = ended.iter().map(|ended| fs::read(log(root, ended.step)).unwrap_or_default());
     let (passed, failed) = counts(&String::from_utf8_lossy(&logs.flatten().collect::<Vec<u8>>()));
     println!("tests: {passed} passed, {failed} failed");
@@ -225,7 +225,7 @@ fn problem(root: &Path, ended: &Ended) -> Option<String> {
             let output = last(&String::from_utf8_lossy(&output));
             let log = log.display();
             Some(format!(
-                "FAILED: {name}\n{output}\nfull output: {log}; to repeat: cargo xtask check {name}"
+                "FAILED: {name}\n{output}\nfull output: {log}; to rerun: cargo xtask check {name}"
             ))
         }
     }

@@ -25,15 +25,15 @@ const LICENCES: &[&str] = &[
 
 /// Packages whose licenses are not restricted, because they are built only for other platforms.
 const NOT_BUILT: &[(&str, &str)] =
-    &[("tiny-keccak", "WebAssembly only: seeds the hashes of arrow-array")];
+    &[("tiny-keccak", "WebAssembly only: seeds arrow-array's hashing")];
 
 /// Packages needed in several versions, with the packages that require each version.
 const SEVERAL: &[(&str, &str)] = &[
     ("base64", "rcgen (tests only) requires 0.23, postgres 0.22"),
-    ("num-bigint", "in no program: an unused part of rcgen requires 0.4, arrow 0.5"),
+    ("num-bigint", "in no binary: an unused part of rcgen requires 0.4, arrow 0.5"),
     ("getrandom", "ring requires 0.2, all others 0.4"),
     ("hashbrown", "kube requires 0.16, indexmap 0.17"),
-    ("r-efi", "other platforms only: the hashes of arrow-array require 5, all others 6"),
+    ("r-efi", "other platforms only: arrow-array's hashing requires 5, all others 6"),
     ("shlex", "trycmd (tests only) requires 1, cc 2"),
     ("syn", "some derive macros still require 2, others 3"),
     ("wasi", "other platforms only: mio and ring require 0.11, wasite 0.14"),

@@ -19,7 +19,7 @@ pub(crate) const SERVICE: &[Part] = &[
     Part { title: "durable operations per second, and recovery of a million records",
         cargo: "bench --quiet -p pavior-serve --bench load",
         variables: &[] },
-    Part { title: "one day of a real log at 1,000 times the speed",
+    Part { title: "one day of a real log at 1,000x speed",
         cargo: "test --quiet -p pavior-cli --profile dist --all-features --test it replay::a_day \
          -- --nocapture",
         variables: &[("PAVIOR_REPLAY_SPEED", "1000")] },

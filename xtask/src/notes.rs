@@ -37,7 +37,7 @@ pub(crate) fn verdict(skipped: &[String], required: bool) -> Result<String, Stri
     match skipped {
         [] => Ok("all checks passed".to_string()),
         all if required => {
-            Err(format!("{REQUIRE_ALL} is set, but NOT run here: {}", all.join(", ")))
+            Err(format!("NOT run, although {REQUIRE_ALL} is set: {}", all.join(", ")))
         }
         all => Ok(format!("all checks passed; NOT run here: {}", all.join(", "))),
     }

@@ -52,8 +52,8 @@ fn twice(first: &Packages, own: &Packages, build: &str) -> Vec<String> {
     };
     let twice = first.iter().filter(is_twice).map(|(package, _)| {
         format!(
-            "{build}: compiles {package} again, with different features from {FIRST}; list the \
-            features of both in crates/experiments/Cargo.toml"
+            "{build}: compiles {package} again, with different features than {FIRST}; list both \
+             feature sets in crates/experiments/Cargo.toml"
         )
     });
     twice.collect()

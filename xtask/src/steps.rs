@@ -83,7 +83,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "clean", seconds: 1, cores: WAIT, after: "",
         does: "install a clean Debian 13", work: Own(packaging::prepare) },
     Step { name: "viewer", seconds: 30, cores: ONE, after: "",
-        does: "rebuild the page bundle with npm, and compare it",
+        does: "check that npm rebuilds the same page bundle",
         work: Own(viewer::problems) },
     Step { name: "build", seconds: 120, cores: BOTH, after: "",
         does: "build all tests, the examples and the program",
@@ -110,7 +110,7 @@ pub(crate) const STEPS: &[Step] = &[
     ]) },
     // The program and the facade are both named pavior, so their documentation would conflict.
     Step { name: "documentation", seconds: 60, cores: BOTH, after: "",
-        does: "run rustdoc without warnings", work: Cargo(&[
+        does: "check for rustdoc warnings", work: Cargo(&[
         "doc --package pavior-cli --all-features --no-deps --quiet",
         "doc --workspace --exclude pavior-cli --all-features --no-deps --quiet",
     ]) },
@@ -127,7 +127,7 @@ pub(crate) const STEPS: &[Step] = &[
         does: "build the page that runs the engine, and test it in Chromium and Node",
         work: Own(browser::problems) },
     Step { name: "readme", seconds: 60, cores: ONE, after: "build",
-        does: "run the shell blocks in the README and the first pages in a fresh clone",
+        does: "run the shell blocks in the README and selected pages in a fresh clone",
         work: Own(|root| blocks::problems(root, process::program_of_tests)) },
     Step { name: "python", seconds: 240, cores: ONE, after: "build environment browser",
         does: "build and test the Python package, and build the site",
@@ -136,15 +136,15 @@ pub(crate) const STEPS: &[Step] = &[
         does: "test the service's OpenAPI document with schemathesis and a generated client",
         work: Own(openapi::problems) },
     Step { name: "package", seconds: 100, cores: BOTH, after: "",
-        does: "pack all packages, and compile the packed sources",
+        does: "package all crates, and compile the packages",
         work: Own(packaging::crates::pack) },
     Step { name: "release", seconds: 60, cores: ONE, after: "build python clean",
-        does: "build a release, and install and use it in a clean Debian 13",
+        does: "build a release, and install and use it on a clean Debian 13",
         work: Own(packaging::check) },
     // This step is last because it replaces the tested program with one that has fewer features.
     Step { name: "features", seconds: 60, cores: BOTH, after: "tests serve slurm kube readme \
          openapi",
-        does: "run clippy with fewer features, and test the help without them", work: Cargo(&[
+        does: "run clippy and test the help with fewer features", work: Cargo(&[
         "clippy --package pavior --quiet -- -D warnings",
         "clippy --package pavior-cli --all-targets --quiet -- -D warnings",
         "clippy --package pavior-cli --features serve --all-targets --quiet -- -D warnings",
@@ -169,7 +169,7 @@ pub(crate) fn named(name: &str) -> Result<&'static Step, String> {
 }
 
 pub(crate) fn list() -> String {
-    let mut text = "\n\nSteps, with their time in seconds:\n".to_string();
+    let mut text = "\n\nSteps and their times in seconds:\n".to_string();
     for step in STEPS {
         let _ = write!(text, "\n  {:14}{:4}  {}", step.name, step.seconds, step.does);
     }

@@ -1,4 +1,4 @@
-//! Answers questions about a shape, for a run's current state or for a state sent by the page.
+//! Answers questions about a shape, either in a run's current state or in a state sent by the page.
 
 use pavior::answers::json::Place;
 use pavior::answers::{Demand, Question, SearchLimits, Shape, SlotsAnswer, Snapshot, Words, why};
@@ -60,7 +60,7 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     }))
 }
 
-/// Converts a question to a request. For a number of nodes, requests the most compact box.
+/// Converts a question into a request. For a number of nodes, requests the most compact box.
 fn request(ask: Ask, grid: &Grid) -> Result<Request, Fault> {
     let rule: Selection<ShapeRule> = "compact".parse().map_err(Fault::of)?;
     Ok(ask.request(&mut Shaper::new(&rule, grid, 1, 0)))
@@ -75,7 +75,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Converts this part to a box, whose sides are zero if the number of coordinates is wrong.
+    /// Converts this part to a box. If the number of coordinates is wrong, the sides are zero.
     fn cuboid(&self, grid: &Grid) -> Cuboid {
         let is_known = [&self.base, &self.sides].iter().all(|all| all.len() == grid.axes());
         let three = |all: &[u16], fill| -> [u16; 3] {

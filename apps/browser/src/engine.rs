@@ -46,7 +46,8 @@ pub struct Engine {
     log: Log,
 }
 
-/// The alternatives to try first. At most `MOST_TRIED` are tried, skipping those already in use.
+/// The alternatives to try first. Those already in use are skipped, and at most `MOST_TRIED` are
+/// tried.
 const TRIED: [&str; 7] = [
     "strategy tff",
     "strategy gabl",
@@ -118,7 +119,7 @@ impl Engine {
     /// Tries all alternatives, or only those that should be tried first.
     fn advise(&self, settings: &Settings, all: bool) -> Result<Value, Fault> {
         let axes = specification(settings)?.points[0].settings().machine.axes();
-        // Counting larger boxes after every event would take up most of the run time.
+        // Counting larger boxes after every event would dominate the run time.
         let smallest_box = vec!["1"; axes].join("x");
         let first = (!all).then_some((&TRIED[..], MOST_TRIED));
         let environment = Environment { files: &self.log, ..Environment::PLAIN };
@@ -175,7 +176,7 @@ fn specification(settings: &Settings) -> Result<Specification, Fault> {
     })
 }
 
-/// Converts advice to JSON, including its sentences and its table without the box counts.
+/// Converts advice to JSON: its sentences, and the change in each metric except box counts.
 fn advice_json(advice: &advice::Advice) -> Value {
     let is_shown = |measure: &advice::Measure| !measure.metric.starts_with("slots");
     let alternatives = advice.alternatives.iter().map(|one| {

@@ -59,7 +59,7 @@ impl InputFiles for Log {
     }
 }
 
-/// Returns a nearly cubic torus with at least `nodes` nodes, because logs specify no topology.
+/// Returns a nearly cubic torus with at least `nodes` nodes. Logs do not specify a topology.
 fn machine(nodes: u64) -> String {
     let nodes = nodes.clamp(1, 1 << 24);
     let side = (1..=256_u64).find(|side| side.pow(3) >= nodes).unwrap_or(256);

@@ -44,7 +44,7 @@ impl Session {
         let jobs = usize::try_from(scenario.length()).unwrap_or(usize::MAX);
         let run = scenario.stepped(0, jobs).map_err(Fault::of)?;
         let run =
-            run.ok_or_else(|| "expected a simulation of jobs, but found a snapshot".to_string())?;
+            run.ok_or_else(|| "expected a job simulation, but found a snapshot".to_string())?;
         Ok(Session {
             statistics: Statistics::new(run.now()),
             run,
@@ -186,7 +186,7 @@ impl Session {
         })
     }
 
-    /// Returns the number of jobs before the first job that has not arrived or not started. An
+    /// Returns the number of jobs before the first one that has not yet arrived or started. An
     /// interrupted job counts as started even while it is back in the queue.
     fn settled_jobs(&self) -> usize {
         let indexes = self.run.queue().iter().map(|job| job.index as usize);

@@ -14,7 +14,7 @@ pub(crate) struct Statistics {
     /// The wait times of the started jobs, by job index.
     waits: Vec<Option<Time>>,
     started: u64,
-    /// The sum of the waits, in ticks.
+    /// The sum of the wait times, in ticks.
     waited: u128,
     /// The integral of the number of busy nodes over time, in node-ticks.
     used: u128,

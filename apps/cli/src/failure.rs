@@ -14,7 +14,7 @@ use crate::files;
 /// Reasons why a command ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Wrong usage or invalid input: exit status 2.
+    /// Invalid usage or input: exit status 2.
     Usage { message: String, place: Option<Place> },
     /// Anything else: exit status 1.
     Other(String),

@@ -15,7 +15,7 @@ static MAX_INPUT_BYTES: OnceLock<Option<u64>> = OnceLock::new();
 
 /// Sets the maximum number of bytes per input.
 pub(crate) fn set_max_input(bytes: Option<u64>) {
-    // Only `main` sets the value.
+    // Only `main` calls this, once.
     let _ = MAX_INPUT_BYTES.set(bytes);
 }
 

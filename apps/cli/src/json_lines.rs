@@ -110,7 +110,7 @@ impl<'l> LineObject<'l> {
                 return Err(LineError::new(message, member.key_place.clone()));
             }
         }
-        // Members of nested objects must also be unique.
+        // Keys in nested objects must also be unique.
         json::check(line.as_bytes()).map_err(|error| {
             let at = error_position(&error, line);
             LineError::new(json::reason(&error), at..at)

@@ -35,12 +35,15 @@ fn describe_dependencies(records: &[Record]) -> String {
             .to_string();
     }
     let (all, followed) = (records.len(), links.len());
-    let mut text = format!("{jobs} of {all} jobs refer to preceding jobs: {followed} followed");
+    let mut text = format!(
+        "{jobs} of {all} jobs name a preceding job: {followed} references \
+                            followed"
+    );
     if *missing > 0 {
         text += &format!(", {missing} filtered out, skipped or not in the log");
     }
     if *later > 0 {
-        text += &format!(", {later} later in the log than the job itself");
+        text += &format!(", {later} not earlier in the log");
     }
     if *cycles > 0 {
         text += &format!(" ({cycles} {})", if *cycles == 1 { "cycle" } else { "cycles" });
@@ -92,7 +95,7 @@ fn describe_places(counts: &PlacedCounts) -> String {
     let mut text = format!("{placed} of {all} jobs run on the nodes recorded in the log");
     for (count, words) in [
         (unknown, "without recorded nodes or a start time"),
-        (elsewhere, "on nodes that the machine does not have"),
+        (elsewhere, "with recorded nodes outside the machine"),
         (overlapping, "starting on a node that another job holds"),
         (sharing, "starting on a router that another job uses"),
     ] {

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
             report_usage(&error);
             return ExitCode::from(2);
         }
-        // The help and version texts are results, so the command fails if they cannot be written,
+        // Help and version texts count as results, so the command fails if they cannot be written,
         // for example because the disk is full.
         Err(help) => help.print().and_then(|()| std::io::stdout().flush()).map_err(Failure::from),
     };

@@ -185,7 +185,7 @@ impl Table {
         self
     }
 
-    /// Declares that another column contains text.
+    /// Marks another column as text.
     pub(crate) fn with_words(mut self, column: usize) -> Table {
         self.numbers[column] = false;
         self
@@ -214,7 +214,7 @@ impl Table {
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
-            // A single long name in the first column must not push out the columns after it.
+            // A long name in the first column must not push out the columns after it.
             let is_cut =
                 column == 0 && !self.numbers[0] && self.header.len() > 1 && self.width() > width;
             let size = if is_cut { self.size(column).min(width / 2) } else { self.size(column) };

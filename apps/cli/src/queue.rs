@@ -70,7 +70,7 @@ fn waiting(object: &LineObject<'_>, job: &Member, rules: &mut Rules) -> Result<W
     let estimate = optional(object, "estimate", &requirement, |value| {
         value.as_f64().filter(|seconds| (0.0..=MAX_ESTIMATE_S).contains(seconds))
     })?;
-    let user = optional(object, "user", "must be the number of a user in the log", Value::as_u64)?;
+    let user = optional(object, "user", "must be a numeric user ID from the log", Value::as_u64)?;
     let freedom = if let Some(member) = given(object, "freedom") {
         Some(freedom(object, member)?)
     } else {

@@ -48,10 +48,7 @@ pub(crate) fn begin(
 ) -> Result<(OpenRun, Vec<JournalEntry>), Failure> {
     let (open, known) = Directory::open(out)?.begin(run, text, specification, resume)?;
     if known.discarded > 0 {
-        eprintln!(
-            "ignored {} damaged lines; their replications will be run again",
-            known.discarded
-        );
+        eprintln!("ignored {} damaged lines; their replications will be rerun", known.discarded);
     }
     Ok((open, known.entries))
 }
@@ -118,8 +115,7 @@ pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specific
         Some(true) => text.clone(),
         Some(false) => {
             return Err(Failure::usage(format!(
-                "{} sets {SKIP_UNSUPPORTED} = false; remove that line, or do not pass \
-                 --{SKIP_UNSUPPORTED}",
+                "{} sets {SKIP_UNSUPPORTED} = false; remove that line or omit --{SKIP_UNSUPPORTED}",
                 files::shown(file)
             )));
         }

@@ -30,7 +30,7 @@ pub enum KubeError {
     /// The cluster has no Machine.
     #[error("the cluster has no Machine")]
     NoMachine,
-    /// A text that is not a shape.
+    /// An invalid shape.
     #[error("the shape is not valid; use 1 to 3 sides, such as 4x4x2")]
     Shape,
     /// No Machine can hold a box of the requested shape. Contains the reason for each Machine.

@@ -43,7 +43,7 @@ pub(crate) struct Health {
     faults: Mutex<Faults>,
 }
 
-/// Faults that keep the daemon from acting, either fully or partially.
+/// Faults that fully or partly keep the daemon from acting.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     /// Kinds of objects that cannot be read, each with the reason.
@@ -76,7 +76,7 @@ impl Faults {
     /// Describes the faults, one per line.
     fn lines(&self) -> String {
         let lease = self.lease.iter().map(|why| format!("the Lease: {why}"));
-        let kinds = self.kinds.iter().map(|(kind, why)| format!("{kind} cannot be read: {why}"));
+        let kinds = self.kinds.iter().map(|(kind, why)| format!("cannot read {kind}: {why}"));
         let machines = self.machines.iter().map(|(name, why)| format!("Machine {name}: {why}"));
         let permissions =
             self.permissions.keys().map(|permission| format!("the account cannot {permission}"));

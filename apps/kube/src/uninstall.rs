@@ -13,7 +13,7 @@ use crate::write::Writer;
 pub struct Removal {
     /// Pods whose gate was removed. The scheduler may start them anywhere.
     pub opened: Vec<String>,
-    /// Pods that are still gated, with errors.
+    /// Pods that are still gated, with any errors.
     pub left: Vec<String>,
     /// Jobs that must be recreated without the gate, because their new pods would be gated, too.
     pub jobs: Vec<String>,

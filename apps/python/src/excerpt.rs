@@ -145,7 +145,7 @@ impl Excerpt {
         }
         let hidden = &self.heads[count..];
         if !hidden.is_empty() {
-            lines.push(format!("  … and the columns {}", hidden.join(", ")));
+            lines.push(format!("  … more columns: {}", hidden.join(", ")));
         }
         lines.join("\n")
     }

@@ -1,4 +1,5 @@
-//! Exposes experiments as pure functions, so that any engine can list and run replications.
+//! Exposes experiments as pure functions, so that any execution engine can list and run
+//! replications.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -86,7 +87,7 @@ impl Specification {
         self.folder.display().to_string()
     }
 
-    /// The strategies and schedulers that the caller wrote.
+    /// The user-defined strategies and schedulers.
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.classes.iter().map(|class| class.clone_ref(py)))

@@ -125,7 +125,7 @@ impl Explanation {
         self.boxed(self.state.free().largest_free())
     }
 
-    /// The answer in sentences: the reason, the jobs in the way, and moves that would make room.
+    /// The answer in words: the reason, the jobs in the way, and moves that would make room.
     #[getter]
     fn why<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.lines())

@@ -1,4 +1,4 @@
-//! Adds strategies and schedulers that the caller wrote to the built-in ones.
+//! Adds user-defined strategies and schedulers to the built-in ones.
 
 use pavior::experiments::{Catalogue, Specification};
 use pyo3::exceptions::PyTypeError;
@@ -17,7 +17,7 @@ pub(crate) enum Code {
     Python,
 }
 
-/// The built-in strategies and schedulers, and those that the caller wrote.
+/// The built-in and user-defined strategies and schedulers.
 #[derive(Default)]
 pub(crate) struct Extensions {
     pub(crate) catalogue: Catalogue,

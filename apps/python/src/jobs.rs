@@ -25,7 +25,7 @@ impl JobName {
             return argument
                 .extract()
                 .map(JobName::Number)
-                .map_err(|_| value(format!("{} is too large to be a job name", shown(argument))));
+                .map_err(|_| value(format!("{} is too large for a job name", shown(argument))));
         }
         if let Ok(word) = argument.cast::<PyString>() {
             return Ok(JobName::Word(word.to_str()?.into()));

@@ -97,7 +97,7 @@ impl Outcome {
         series::table(&samples.ok_or_else(unknown)?, self.point.unit())
     }
 
-    /// The time of the last departure, in units, or 0 if no job departed.
+    /// The time of the last departure, in units of time, or 0 if no job departed.
     #[getter]
     fn end(&self) -> f64 {
         let end = self.record.jobs.iter().filter_map(|job| records::span(job)?.1).max();
@@ -117,7 +117,7 @@ impl Outcome {
         found.map(|one| one.value).ok_or_else(|| {
             let known: Vec<&str> = self.metrics.iter().map(|one| one.name).collect();
             PyKeyError::new_err(format!(
-                "{} was not measured; the measured metrics are: {}",
+                "{} was not measured; measured metrics: {}",
                 pavior::text::shown(metric),
                 known.join(", ")
             ))
@@ -158,7 +158,7 @@ impl Outcome {
         Outcome { point, metrics, record, jobs, placements }
     }
 
-    /// Returns the metrics that apply, with the first columns of name, value, unit and meaning.
+    /// Returns the metrics that apply, with the first `columns` of name, value, unit and meaning.
     fn excerpt(&self, columns: usize) -> Excerpt {
         let row = |one: &Metric| {
             let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);
@@ -188,7 +188,7 @@ impl Outcome {
         let end = format!("{} {}", number(self.end()), self.unit());
         let (count, words) = (jobs.len(), words.join(", "));
         format!(
-            "Results for {count} jobs on {machine} under {strategy} and {scheduler} in {end}: \
+            "Results for {count} jobs on {machine} under {strategy} and {scheduler} over {end}: \
              {words}"
         )
     }

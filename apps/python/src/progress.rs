@@ -67,8 +67,8 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Creates a reporter from the `progress` argument. It calls a function, shows a line on
-    /// standard error that counts items (named by `counted`), or does nothing.
+    /// Creates a reporter from the `progress` argument. The reporter calls a function, shows a line
+    /// on standard error that counts items (named by `counted`), or does nothing.
     pub(crate) fn new(
         progress: Option<&Bound<'_, PyAny>>,
         counted: &str,
@@ -123,7 +123,7 @@ impl Reporter {
             let done = done();
             self.report(done, done, 1).map(|()| value)
         });
-        // The caller gets the first error. A plain function as the callback has no `end` method.
+        // The caller gets the first error. A callback that is a plain function has no `end` method.
         reported.inspect_err(|_| {
             let end = self.callback.as_ref().and_then(|callback| callback.getattr(py, "end").ok());
             let _ = end.map(|end| end.call0(py));

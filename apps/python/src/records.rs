@@ -37,7 +37,7 @@ pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
 }
 
 /// Creates a table with one row per job, in order of arrival. Its columns are `job` (the job's
-/// number in the log), `submit`, `start`, `end` (in units; null if there is none), `nodes`
+/// number in the log), `submit`, `start`, `end` (in units of time; null if there is none), `nodes`
 /// (requested), `granted_nodes`, `fate`, `reason` (why the job was rejected), and `boxes` (six
 /// numbers per box: base and sides).
 pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {

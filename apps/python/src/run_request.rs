@@ -1,4 +1,4 @@
-//! Reads the run a call requests: one combination of parameters, and the source of its jobs.
+//! Parses arguments that define a run: one combination of parameters, and the source of its jobs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -273,7 +273,7 @@ impl RunRequest {
             return Err(value("this call performs only one run; use Experiment for several"));
         };
         if point.is_snapshot() {
-            return Err(value("a snapshot is not a simulation of jobs; use Experiment instead"));
+            return Err(value("a snapshot is not a job simulation; use Experiment instead"));
         }
         for (key, given) in &call.rest {
             let takes_seconds = point.unit() == TimeUnit::SECOND && !given.is_none();

@@ -96,8 +96,8 @@ impl SharedState {
         self.grid.nodes() <= QUICK
     }
 
-    /// Locks the state. If another thread has access, this function releases the interpreter lock
-    /// while it waits, because the other thread may need that lock.
+    /// Locks the state. While waiting for another thread, releases the interpreter lock, because
+    /// that thread may need it.
     pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<StateAccess<'_>> {
         let this_thread = this_thread();
         let inner = match self.inner.try_lock() {

@@ -1,4 +1,4 @@
-//! The function that runs a single simulation and returns its results.
+//! Runs a single simulation and returns its results.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -16,7 +16,7 @@ pub(crate) struct Slots {
     moves: Vec<(JobName, Vec<Cuboid>, Vec<Cuboid>)>,
 }
 
-/// Counts how many boxes of a shape fit now, and after at most `moves` jobs have moved.
+/// Counts the boxes of a shape that fit now and after at most `moves` moves.
 pub(crate) fn count(
     snapshot: &Snapshot,
     jobs: &Jobs,
@@ -46,7 +46,7 @@ impl Slots {
         self.found.bound
     }
 
-    /// True if it has been proved that no more boxes fit.
+    /// True if it has been proven that no more boxes fit.
     #[getter]
     fn proven(&self) -> bool {
         self.found.proven()

@@ -44,8 +44,8 @@ impl Span {
         Ok(Span { point, first, end })
     }
 
-    /// Deprecated; use `end`, which has the same value: the index one past the last replication.
-    /// In the JSON of `pavior sweep`, however, `last` is the index of the last replication itself.
+    /// Deprecated alias of `end`, the index one past the last replication. In the JSON of
+    /// `pavior sweep`, however, `last` is the index of the last replication itself.
     #[getter]
     fn last(&self, py: Python<'_>) -> PyResult<u64> {
         warn_of_last(py)?;
@@ -62,7 +62,7 @@ impl Span {
     }
 }
 
-/// Warns about the deprecated `last`, which is kept for one version.
+/// Emits the deprecation warning for `last`, which is kept for one version.
 fn warn_of_last(py: Python<'_>) -> PyResult<()> {
     let words =
         c"Span.last is one past the last replication, unlike `last` in the JSON from `pavior \

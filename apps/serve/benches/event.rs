@@ -1,5 +1,5 @@
 //! Measures the number of instructions needed to send an event to watchers: looking it up,
-//! formatting it once for all watchers, and copying it for each one. Socket work is not counted.
+//! formatting it once for all watchers, and copying it for each one. Socket I/O is not counted.
 //!
 //! ```sh
 //! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
@@ -28,8 +28,8 @@ use tempfile::TempDir;
 
 /// The function that callgrind measures.
 const COUNTED: &str = "Watcher::follow";
-/// The numbers of events in the two runs whose instruction counts are subtracted from each other,
-/// which cancels out the startup cost.
+/// The numbers of events in the two runs. Subtracting one run's instruction count from the other's
+/// cancels out the startup cost.
 const FEW: usize = 20;
 const MANY: usize = 60;
 
@@ -55,8 +55,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the instructions per event, or NaN if counting failed. This is the lowest of three
-/// counts, because watchers sometimes wake up more often than needed.
+/// Returns the instructions per event, or NaN if counting failed. Takes the lowest of three counts,
+/// because watchers sometimes wake up more often than needed.
 fn instructions(watchers: usize) -> f64 {
     let count = |events: usize| {
         let words = [watchers.to_string(), events.to_string()];

@@ -50,7 +50,7 @@ fn duration() -> Duration {
     Duration::from_secs_f64(variable("PAVIOR_LOAD_S").unwrap_or(20.0))
 }
 
-/// Measures grants and ends over HTTP.
+/// Measures granting and ending leases over HTTP.
 fn operations() {
     let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
     let address = &server.address;
@@ -87,7 +87,7 @@ fn operations() {
     );
 }
 
-/// Measures the rate of grants and ends over 64 connections, alternating 1 and 100 watchers.
+/// Measures granting and ending leases over 64 connections, with 1 and 100 watchers in turn.
 fn watchers() {
     let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
     let mut rates = [0.0; 2];
@@ -109,7 +109,7 @@ fn watchers() {
     println!("100 watchers: {:.2} of the rate with one watcher", rates[1] / rates[0]);
 }
 
-/// Measures 1000 watchers at 500 changes per second, with one more watcher that never reads.
+/// Measures 1000 watchers at 500 changes per second, plus one watcher that never reads.
 fn crowd() {
     const A_SECOND: f64 = 500.0;
     const CONNECTIONS: usize = 25;
@@ -234,7 +234,7 @@ fn recovery() {
 fn cpu_time(server: &Server) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    // utime and stime are fields 14 and 15. The split follows field 2, the name in parentheses.
+    // utime and stime are fields 14 and 15. `fields` starts after field 2, the name in parentheses.
     let ticks = fields.skip(11).take(2).map(|field| field.parse::<u64>().expect("a number"));
     Duration::from_millis(10 * ticks.sum::<u64>())
 }

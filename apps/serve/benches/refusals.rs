@@ -6,9 +6,9 @@
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
 //! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # one number
 //! ```
-//! A lease is granted and ended before each refusal to create a new state, except in the runs that
-//! repeat refusals in the same state. Times are the median and the maximum as seen by a local
-//! client. Memory is the service's resident memory after the requests.
+//! To create a new state, a lease is granted and ended before each refusal, except in the runs that
+//! repeat refusals in the same state. Times are the median and the maximum seen by a local client.
+//! Memory is the service's resident memory after the requests.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
@@ -46,7 +46,7 @@ fn width(leases: usize) -> usize {
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("the file system has space")
 }
 
-/// Returns a server whose machine was filled with leases, one in five of which then ended.
+/// Returns a server whose machine was filled with leases, every fifth of which was then ended.
 fn filled(leases: usize) -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = format!("mesh:{SIDE}x{SIDE}");

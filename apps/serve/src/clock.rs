@@ -41,7 +41,7 @@ impl ServiceClock {
         u64::try_from(now).unwrap_or(0)
     }
 
-    /// Returns the wall clock time, ignoring any adjustments to the wall clock since startup.
+    /// Returns the wall-clock time, ignoring any adjustments to the wall clock since startup.
     pub fn wall_ms(&self) -> u64 {
         self.wall_ms.saturating_add(self.elapsed_ms())
     }

@@ -67,7 +67,8 @@ pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected_end(view, view.leases.get(id)?.end_ms())
 }
 
-/// Converts a lease's expected end from milliseconds. If it is in the past, returns the present.
+/// Converts a lease's expected end from milliseconds. If it is in the past, returns the view's
+/// time.
 fn expected_end(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| micros(end_ms.max(view.now_ms)))
 }
@@ -119,14 +120,14 @@ pub(crate) struct Blocked {
     sides: Point,
     /// The number of busy or unavailable nodes in this box.
     busy_nodes: u64,
-    /// The largest leases that hold nodes there.
+    /// The largest leases that hold nodes in this box.
     jobs: Vec<Blocker>,
     /// The number of leases in this box that are not listed in `jobs`.
     and_more: u64,
-    /// The failed nodes there.
+    /// The failed nodes in this box.
     #[schema(value_type = Vec<Vec<u16>>)]
     failed: Vec<Point>,
-    /// The drained nodes there.
+    /// The drained nodes in this box.
     #[schema(value_type = Vec<Vec<u16>>)]
     drained: Vec<Point>,
     /// The time when the box becomes free; null if that is unknown or hidden from the caller.
@@ -161,7 +162,7 @@ pub(crate) struct DiagnosisQuery<'a> {
     pub(crate) caller: &'a Caller,
 }
 
-/// Data about a machine that all diagnoses in the same state have in common.
+/// Data about a machine that is shared by all diagnoses in the same state.
 pub(crate) struct Scene {
     snapshot: Snapshot,
     /// The expected end of each job, sorted by job number.

@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 const RESERVE: u64 = 64;
 
 /// Raises the limit on open files as far as the system permits. Returns the number of connections
-/// that the new limit allows, but at most `wanted`.
+/// that the new limit allows, up to `wanted`.
 pub(crate) fn connections(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -26,7 +26,7 @@ pub(crate) fn connections(wanted: usize) -> usize {
             connections = fit,
             wanted,
             open_files = files,
-            "the open-file limit is too low for all connections; raise the hard limit"
+            "the open-file limit allows too few connections; raise the hard limit"
         );
     }
     fit

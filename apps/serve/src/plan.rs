@@ -36,7 +36,8 @@ pub(crate) struct Plan {
     /// The box that the request would get.
     #[cfg_attr(feature = "http", schema(value_type = Option<crate::core::schema::Part>))]
     pub(crate) placement: Option<Place>,
-    /// True if the plan is proven cheapest or, without a plan, if it is proven that none exists.
+    /// True if the plan is proven to be cheapest or, without a plan, if it is proven that none
+    /// exists.
     pub(crate) proven: bool,
     /// The total number of nodes in the leases to move.
     pub(crate) cost: Option<u64>,

@@ -41,7 +41,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a text file, with the same checks as [`read`].
 ///
 /// # Errors
-/// Fails like [`read`], or if the file is not UTF-8.
+/// Fails if [`read`] does, or if the file is not UTF-8.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }

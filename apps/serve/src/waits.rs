@@ -14,7 +14,7 @@ use crate::core::{
 };
 use crate::diagnose;
 
-/// The threshold above which a time is taken to be that of a job without an estimate.
+/// The threshold above which a time means that the job has no estimate.
 const ENDLESS: Time = Time(UNLIMITED.0 / 2);
 
 /// Explains why the requests in a machine's queue are waiting ([`answers::waits`]).
@@ -85,7 +85,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Collects the requests waiting for a machine, in O(waiting requests).
+    /// Collects a machine's waiting requests in O(all waiting requests) time.
     pub(crate) fn of(view: &'a StateView, board: &'a BoardView, caller: &'a Caller) -> Names<'a> {
         let here = view.waiting.iter().filter(|request| request.machine == board.spec.name);
         let waiting = here.map(|request| (request.id, &**request)).collect();
@@ -98,7 +98,7 @@ impl<'a> Names<'a> {
         request.filter(|request| self.caller.may_touch(&request.tenant))
     }
 
-    /// Returns a phrase that refers to a lease or a request in a sentence.
+    /// Returns a phrase that names a lease or a request.
     fn job(&self, job: JobId) -> String {
         let waiting = self.waiting(job).map(|request| &request.job);
         let name = waiting

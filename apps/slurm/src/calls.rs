@@ -1,7 +1,7 @@
 //! Runs Slurm commands, with limits on their time and output.
 //!
 //! A [`Call`] made from a [`Query`] cannot change anything, whatever its arguments. Changes require
-//! an [`Operator`], which only the daemon that places jobs and `uninstall` have.
+//! an [`Operator`], which only `uninstall` and the daemon that places jobs have.
 //!
 //! A command that exceeds its time or output limit is killed, and the daemon skips the cycle. The
 //! output of a failed command is never used, because it may be truncated. Environment variables
@@ -28,7 +28,7 @@ pub(crate) struct Bounds {
     pub(crate) output: u64,
 }
 
-/// The default limits. Slurm commands time out by themselves after tens of seconds, and 256 MiB is
+/// The default limits. Slurm commands time out on their own after tens of seconds, and 256 MiB is
 /// enough for about 400,000 jobs.
 pub(crate) const CALL_BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output: 256 << 20 };
 
@@ -84,7 +84,7 @@ pub(crate) struct Operator(());
 
 #[expect(clippy::unused_self, reason = "an operator is the right to make these calls")]
 impl Operator {
-    /// Creates an operator. Only the daemon that places jobs and `uninstall` may call this.
+    /// Creates an operator. Only `uninstall` and the daemon that places jobs may call this.
     pub(crate) fn new() -> Operator {
         Operator(())
     }

@@ -81,7 +81,8 @@ impl Change {
 }
 
 /// Applies changes in order and then writes notes. Returns Slurm's error messages, which are
-/// expected, since jobs may have started or ended meanwhile. The next cycle reads the actual state.
+/// expected, since jobs may have started or ended in the meantime. The next cycle reads the actual
+/// state.
 pub(crate) fn apply(
     operator: &Operator,
     changes: &[Change],
@@ -161,7 +162,8 @@ mod tests {
         assert_eq!(strip(true, None), "update JobId=7 ReqNodeList= Licenses=\nrelease 7\n");
     }
 
-    /// A long node list must be compressed or, if it still exceeds a line, passed as arguments.
+    /// Checks that a long node list is compressed or, if it still exceeds a line, passed as
+    /// arguments.
     #[test]
     fn long_node_lists_are_compressed_or_passed_as_arguments() {
         let opening = |pattern: &str, apart: usize| {

@@ -148,7 +148,7 @@ impl Config {
     /// Parses a configuration.
     ///
     /// # Errors
-    /// If the configuration is invalid, returns a sentence that names the invalid key.
+    /// Returns a sentence that names the invalid key if the configuration is invalid.
     pub fn parse(text: &str) -> Result<Config, String> {
         let file: ConfigFile = toml::from_str(text).map_err(|error| error.to_string())?;
         let grid: Grid = file.machine.parse().map_err(|error: pavior::BadName| {

@@ -35,7 +35,7 @@ use problems::{LogLine, Problem, Problems};
 const SITE_READ_S: u64 = 60;
 /// The additional delay before the next read if slurmdbd does not respond, in seconds.
 const SITE_DELAY_S: u64 = 240;
-/// The maximum number of jobs, and of nodes, listed in a log line.
+/// The maximum numbers of jobs and nodes listed in a log line.
 const MAX_LISTED_JOBS: usize = 8;
 const MAX_LISTED_NODES: usize = 64;
 
@@ -274,7 +274,7 @@ impl Daemon {
         if !ungated.iter().eq(&self.ungated) {
             self.ungated = ungated.into_iter().map(Into::into).collect();
             let details = json!({ "partitions": self.ungated });
-            log(time, "warn", "ungated partitions contain nodes of the machine", details);
+            log(time, "warn", "ungated partitions overlap the machine", details);
         }
         if self.reader.malformed > 0 {
             let details = json!({ "count": self.reader.malformed });

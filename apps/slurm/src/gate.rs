@@ -1,8 +1,8 @@
 //! The gate: the part of `pavior slurm` that runs in slurmctld, as a Lua script.
 //!
 //! Each machine has its own module, which job_submit.lua calls. Both files are sealed: their first
-//! line contains a checksum of the text. The seal shows whether Pavior wrote the file and the file
-//! is unedited, and identifies the gate that slurmctld has loaded.
+//! line contains a checksum of the text. The seal shows whether Pavior wrote the file and no one
+//! has edited it since, and identifies the gate that slurmctld has loaded.
 
 use std::path::Path;
 

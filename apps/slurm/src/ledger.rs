@@ -171,8 +171,8 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Updates the offers of all nodes. Updates the conditions only of nodes that have no owner or
-    /// are now unavailable.
+    /// Updates the offers of all nodes, but the conditions only of nodes that have no owner or are
+    /// now unavailable.
     fn update_nodes(&mut self, later: Vec<SlurmNode>) {
         let unowned_nodes = self.unowned_nodes();
         let mut later: HashMap<NodeName, SlurmNode> =
@@ -233,8 +233,8 @@ mod tests {
         assert_eq!(["5", "7_9", "6_[1]", "x"].map(found), [const { None }; 4]);
     }
 
-    /// A completing job held three nodes when the nodes were read, but only one when the jobs were
-    /// read. The two nodes released in between must be updated.
+    /// Checks that nodes released between reads are updated. A completing job held three nodes when
+    /// the nodes were read, but only one when the jobs were read.
     #[test]
     fn nodes_released_by_an_ending_job_are_updated() {
         let names = |text: &str| crate::names::node_lists::expand(text).unwrap();

@@ -1,6 +1,6 @@
 //! Values sent to Slurm, each with its own grammar. The input to `scontrol` consists only of these
-//! values. Wherever it comes from, a value never contains a line break, a quotation mark, a space
-//! or another `key=value`.
+//! values. Whatever its source, a value never contains a line break, a quotation mark, a space or
+//! another `key=value`.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;

@@ -172,7 +172,7 @@ struct Cycle<'a> {
 
 impl Cycle<'_> {
     /// Requeues jobs that just started on nodes that do not form the requested box. Returns notes
-    /// for jobs that started on such nodes too long ago.
+    /// for those that started too long ago to be requeued.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
         let mut notes = Vec::new();
@@ -188,8 +188,8 @@ impl Cycle<'_> {
     }
 
     /// Starts the jobs that the scheduler selects and opens their gates. Jobs that would exceed a
-    /// limit are hidden from the scheduler, so that no other job waits for them. Returns those jobs
-    /// with notes.
+    /// limit are hidden from the scheduler, so that no other job waits for them. Returns notes for
+    /// those jobs.
     fn open(
         &mut self,
         waiting: &[Waiting],
@@ -284,7 +284,8 @@ impl Cycle<'_> {
         limited.take(MAX_NOTED_JOBS).map(note).collect()
     }
 
-    /// Writes the given notes and notes for the first jobs waiting for a box, where changed.
+    /// Writes the given notes, and notes for the first jobs waiting for a box, if they have
+    /// changed.
     fn write_notes(&mut self, waiting: &[Waiting], notes: &[IndexedNote]) {
         let (world, now) = (self.world, self.world.now);
         let blocked = self.blocked_on_box(waiting, notes);

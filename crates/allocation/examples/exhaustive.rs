@@ -67,7 +67,7 @@ fn main() -> ExitCode {
         }
     };
     let grids = grids(most);
-    println!("| strategy | grids | answers judged |\n|---|---:|---:|");
+    println!("| strategy | grids | answers checked |\n|---|---:|---:|");
     for selection in selections {
         let (mut count, mut answers) = (0, 0);
         for grid in grids.iter().filter(|grid| selection.supports(grid).is_ok()) {

@@ -5,7 +5,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use crate::{Placement, Selection};
 
-/// A strategy's claim, given particular options.
+/// The claim of a strategy with particular options.
 pub struct Claim {
     /// The shapes that the strategy may grant for a request, in the order in which it tries them.
     /// Empty for a strategy that grants by count. The total size of the pieces that a
@@ -72,8 +72,8 @@ pub enum Recognition {
 pub struct Scene<'a> {
     /// The free nodes.
     pub free: &'a Occupancy,
-    /// The placements that jobs hold, as they were granted. Failed nodes that no job holds may be
-    /// missing.
+    /// The placements that jobs hold, as they were granted. May omit failed nodes that no job
+    /// holds.
     pub held: &'a [Placement],
     /// The request.
     pub request: &'a Request,

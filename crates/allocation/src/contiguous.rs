@@ -126,7 +126,7 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
     /// Records that these nodes, which were granted together, are free again.
     fn released(&mut self, _placement: &Placement) {}
 
-    /// Returns the work that the rule counts itself, beyond the work that [`View`] counts.
+    /// Returns the work that the rule counts itself, in addition to what [`View`] counts.
     fn work(&self) -> Work {
         Work::default()
     }

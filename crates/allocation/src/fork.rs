@@ -15,8 +15,8 @@ use crate::{Placement, PlacementError, Refusal};
 
 /// A copy of a machine's free nodes and strategy, for trying out a plan.
 ///
-/// A fork does not contain jobs, so a planner must supply the placement of the nodes to release. A
-/// randomized strategy draws from a separate stream in each fork.
+/// A fork does not contain jobs, so a planner must supply the placement to release. A randomized
+/// strategy draws from a separate stream in each fork.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -130,7 +130,7 @@ impl Fork {
         self.covers.push(placement.clone());
     }
 
-    /// Takes those free nodes of a reservation that lie in the boxes `within`.
+    /// Takes the free nodes of a reservation that are in the boxes `within`.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
@@ -201,7 +201,7 @@ impl Fork {
     /// Makes the strategy's index reflect the fork's free nodes again.
     fn restore_index(&mut self) {
         if std::mem::take(&mut self.shows_others) {
-            assert!(self.strategy.reset(&self.free), "an earlier reset succeeded");
+            assert!(self.strategy.reset(&self.free), "reset failed after an earlier success");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Support for requests with a freedom, shared by all strategies.
 //!
-//! A request without a [`Freedom`] is handled by the strategy alone. Except under strategies for
-//! partition hardware, a request that has one is granted if and only if some placement that the
+//! A request without a [`Freedom`] is handled by the strategy alone. Except with strategies for
+//! partition hardware, a request with a freedom is granted if and only if some placement that the
 //! freedom allows is free:
 //!
 //! - `box`, `turned`, `any-box`: the first allowed box, in [`boxes`] order, that is free anywhere.
@@ -10,7 +10,7 @@
 //! - `connected`: the strategy's own placement if it is connected; otherwise, a connected set
 //!   chosen by the `connected` strategy.
 //! - `any`: the strategy's own placement; failing that, the same as for `connected`; failing that,
-//!   the n free nodes nearest to one of them, as chosen by the `mc1x1` strategy.
+//!   the n free nodes nearest to one of the free nodes, as chosen by the `mc1x1` strategy.
 //!
 //! Partition hardware has units that no box or node set can replace. Strategies for it follow their
 //! own rules, which round requests up, and grant a placement only if the freedom allows it.
@@ -235,7 +235,7 @@ impl Placer {
         let first = wider.first_of(free, &shapes)?;
         let wanted = Request { shape: Some(first.sides), ..plain };
         let wanted = match request.shape {
-            // A box whose volume is not the count is requested as a shape without a count.
+            // A box whose volume differs from the requested shape's is requested without a count.
             Some(shape) if volume(shape) == volume(first.sides) => wanted,
             _ => Request::shape(first.sides),
         };

@@ -40,11 +40,11 @@ impl Refusal {
         match self {
             Refusal::EmptyRequest => "the request is for zero nodes",
             Refusal::NoShape => "the strategy places boxes, but the request has no shape",
-            Refusal::LargerThanMachine => "the request can never fit this machine",
+            Refusal::LargerThanMachine => "the request can never fit on this machine",
             Refusal::UnsupportedShape => {
                 "the strategy never grants this request, even on an empty machine"
             }
-            Refusal::TooFewFreeNodes => "fewer nodes are free than requested",
+            Refusal::TooFewFreeNodes => "fewer nodes are free than were requested",
             Refusal::NoFreeSubmesh => "enough nodes are free, but not where they are needed",
         }
     }

@@ -58,8 +58,8 @@ fn refusal(
     if is_address || matches("localhost") || names.iter().any(|allowed| matches(allowed)) {
         return None;
     }
-    let detail = "this page is served only under an IP address or this machine's name; a proxy \
-                  must set the Host header to one of these";
+    let detail = "this page is served only at an IP address or this machine's name; a proxy must \
+                  set the Host header to one of these";
     Some((StatusCode::MISDIRECTED_REQUEST, detail))
 }
 

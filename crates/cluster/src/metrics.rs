@@ -32,7 +32,7 @@ impl SlotGauges {
             bound: register(
                 registry,
                 "slots_bound",
-                "Upper bound on the number of slots, if not all were found",
+                "Upper bound on the number of boxes that fit simultaneously",
             ),
         }
     }
@@ -70,7 +70,7 @@ pub fn metrics_only_site(registry: Arc<Registry>) -> Router {
 pub fn registry(prefix: &str) -> Registry {
     let mut registry = Registry::with_prefix(prefix);
     let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
-    registry.register("build", "Version of the program", build);
+    registry.register("build", "Program version", build);
     registry
 }
 

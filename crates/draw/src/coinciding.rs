@@ -74,9 +74,9 @@ pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
             group.iter().map(|&index| chart.series[index].name.as_str()).collect();
         let names = listed(&names);
         if equal {
-            format!("{names} are equal, so their lines alternate.")
+            format!("{names} are equal, so their dashes alternate.")
         } else {
-            format!("{names} nearly coincide, so their lines alternate.")
+            format!("{names} nearly coincide, so their dashes alternate.")
         }
     };
     groups.iter().map(sentence).collect()

@@ -155,7 +155,7 @@ impl Picture {
         Element::new("title").text(title, &mut inner);
         let seen = format!(
             "The channels of {}, colored by load. The left end of the scale means idle; the \
-             busiest channel is busy in {:.1}% of cycles. Each channel's title states its load.",
+             busiest channel is busy in {:.1}% of cycles. Each channel's tooltip shows its load.",
             self.grid,
             100.0 * most
         );

@@ -243,7 +243,7 @@ impl Schedule<'_> {
             tick(canvas, rows.at(at), &label(at));
         }
         if self.grid.axes() == 1 {
-            "Each box is a job: its width is the job's duration, and it covers the job's nodes."
+            "Each box is a job, spanning the job's run time horizontally and its nodes vertically."
                 .to_string()
         } else {
             "Each box is a job: its width is the job's duration, and its height is its number of \
@@ -263,8 +263,8 @@ impl Schedule<'_> {
             tick(canvas, scale.at(at), &scale.label(at));
         }
         format!(
-            "Bottom: the number of running jobs. Intervals with at most {MOST_BOXES} boxes \
-             show individual jobs."
+            "Bottom: the number of running jobs. To see individual jobs, choose an interval with \
+             at most {MOST_BOXES} boxes."
         )
     }
 

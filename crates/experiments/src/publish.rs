@@ -165,8 +165,8 @@ impl Specification {
             format!("Pavior {}, seed {}", from.version, seeds.join(", ")),
             format!("{} points, {total} replications in total; {policy}.", run.len()),
             format!(
-                "Every number is in results.csv, each replication in replications.csv{}; the date \
-                 and the machine are in run.json.",
+                "All results are in results.csv, individual replications in replications.csv{}; \
+                 the date and the machine are in run.json.",
                 if self.timing { ", measured times in timings.csv" } else { "" }
             ),
         ];

@@ -191,8 +191,8 @@ impl Specification {
         let points = format!("{} of {} points", names.len(), results.len());
         (!names.is_empty()).then(|| {
             format!(
-                "Overloaded (over 10% of arrivals still waiting at the end, so times depend on \
-                 the run length): {points}: {named}{more}."
+                "{points} overloaded (over 10% of arrivals still waiting at the end, so times \
+                 depend on the run length): {named}{more}."
             )
         })
     }

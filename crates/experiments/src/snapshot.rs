@@ -22,7 +22,7 @@ pub static METRICS: &[&MetricSpec] =
 
 const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
     name: "optimality_index",
-    meaning: "number of faces of the chosen nodes that touch busy nodes or the border",
+    meaning: "number of the chosen nodes' faces that touch busy nodes or the border",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),
@@ -30,8 +30,8 @@ const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
 
 const TASK_INDEX: MetricSpec = MetricSpec {
     name: "task_index",
-    meaning: "number of faces of the requested box, at the chosen base, that touch busy nodes or \
-              the border",
+    meaning: "number of node faces in the requested box, at the chosen base, that touch busy nodes \
+              or the border",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),

@@ -227,7 +227,7 @@ impl<F: Family> Registry<F> {
                 return fail(format!("option `{}` is declared twice", option.key));
             }
             if !option.values.accept(option.default) {
-                return fail(format!("option `{}` does not accept its default", option.key));
+                return fail(format!("option `{}` has an invalid default", option.key));
             }
         }
         for variant in entry.variants {

@@ -170,7 +170,7 @@ impl Channels {
         positive: bool,
         virtual_channel: u32,
     ) -> ChannelId {
-        debug_assert!(virtual_channel < self.per_link[axis], "a virtual channel that the axis has");
+        debug_assert!(virtual_channel < self.per_link[axis], "the axis has this virtual channel");
         let slot =
             self.first[axis] + if positive { 0 } else { self.per_link[axis] } + virtual_channel;
         ChannelId(node.0 * self.slots + slot)

@@ -51,7 +51,7 @@ impl Metric for Waits {
 }
 
 const fn percentile(name: &'static str, build: fn(&Context) -> Box<dyn Metric>) -> MetricSpec {
-    let meaning = "95th percentile of the waiting time of such jobs";
+    let meaning = "95th percentile of waiting time for jobs of this size";
     MetricSpec { name, meaning, unit: Unit::Time, standard: false, build }
 }
 

@@ -38,7 +38,7 @@ const AGE: OptionSpec = OptionSpec {
     key: "age",
     values: Values::Number(0.0, 1e6),
     default: "20",
-    meaning: "time units for which other jobs may overtake the oldest job",
+    meaning: "wait, in time units, after which no job may overtake the oldest",
     bare: true,
 };
 

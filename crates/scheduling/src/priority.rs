@@ -45,7 +45,7 @@ impl Priority {
         let number = move |job: &Job| {
             let key = key(job)?;
             if key.is_nan() {
-                let reason = format!("the key of job {} is not a number", job.number);
+                let reason = format!("the key of job {} is NaN", job.number);
                 return Err(CallerError::new(reason));
             }
             // Otherwise, negative zero would come before zero.

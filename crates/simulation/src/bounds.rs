@@ -63,8 +63,8 @@ pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 pub enum Endless {
     /// A time would overflow.
     #[error(
-        "job {job} would {what} later than 2^62 ticks, the largest possible time; use smaller \
-         times or a smaller arrival scale"
+        "job {job} would {what} after tick 2^62, the latest supported time; use smaller times or a \
+         smaller arrival scale"
     )]
     Overflow {
         /// The job's number in its log or, if it has none, its position in order of arrival.
@@ -89,8 +89,8 @@ pub enum Endless {
     },
     /// Jobs are repeatedly interrupted, and none of them completes.
     #[error(
-        "running jobs have lost nodes {times} times, most recently job {job}, and none has \
-         completed since: nodes fail faster than jobs run"
+        "no job completed during the last {times} interruptions by node failures (latest: job \
+         {job}): nodes fail before jobs can finish"
     )]
     NoneCompletes {
         /// The job that most recently lost a node.
@@ -101,7 +101,7 @@ pub enum Endless {
     /// Far more jobs are interrupted than complete, so the run is not expected to finish.
     #[error(
         "node failures have destroyed all of a running job's work {times} times, while {completed} \
-         jobs completed; at this pace the run will not finish. To let more jobs complete, use a \
+         jobs completed; at this rate the run will not finish. To let more jobs complete, use a \
          longer --mttf, shorter or smaller jobs, or --checkpoint, which saves completed work; \
          --max-interruptions does not help"
     )]
@@ -114,7 +114,7 @@ pub enum Endless {
     },
     /// A single job is interrupted again and again.
     #[error(
-        "job {job} has lost a node {times} times: nodes fail faster than it runs \
+        "job {job} has lost a node {times} times: nodes fail before it finishes \
          (--max-interruptions allows more)"
     )]
     Interrupted {
@@ -125,8 +125,8 @@ pub enum Endless {
     },
     /// At the end of the run, jobs are still waiting even though they fit on the idle machine.
     #[error(
-        "{} never started, although the idle machine has room: either the scheduler is faulty, or \
-         times are too large for it", named(jobs, *count)
+        "{} never started, although the idle machine has room: the scheduler is faulty or cannot \
+         handle such large times", named(jobs, *count)
     )]
     NeverStarted {
         /// The numbers of the first few jobs that never started.

@@ -45,7 +45,7 @@ impl StatementCount {
         };
         match self.ours.iter().sum::<usize>() {
             0 => words(self.stated),
-            _ => format!("{}; added by us: {}", words(self.stated), words(self.ours)),
+            _ => format!("{}; rows we added: {}", words(self.stated), words(self.ours)),
         }
     }
 }

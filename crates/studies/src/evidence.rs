@@ -126,7 +126,7 @@ impl<'e> PointEvidence<'e> {
             let mut known: Vec<&str> = specification.metrics.iter().map(|spec| spec.name).collect();
             let index = known.iter().position(|known| *known == name);
             known.extend(specification.timing.then_some(ALLOCATION_NS));
-            index.ok_or_else(|| unknown_name("metric of the experiment", name, &known).reason)
+            index.ok_or_else(|| unknown_name("experiment metric", name, &known).reason)
         };
         match name.strip_prefix(ALLOCATION_NS).filter(|_| specification.timing) {
             None => index(name).map(Observed::Metric),

@@ -149,9 +149,9 @@ pub fn in_words(logs: &[JudgedLog]) -> String {
         judged.iter().filter(|log| good(log) == Some(true)).count()
     };
     format!(
-        "Intervals hold as often as intended on {} of {} logs with user estimates (87 to 93% of \
+        "Interval coverage is as intended on {} of {} logs with user estimates (87 to 93% of \
          waiting jobs, and 82 to 97% in each third by node count with at least {FEWEST} jobs). \
-         The loss is smallest on {}.",
+         Forecasts have the lowest loss on {}.",
         count(JudgedLog::holds),
         judged.len(),
         count(JudgedLog::leads),

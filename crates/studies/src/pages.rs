@@ -100,8 +100,8 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
                  targets, and its run.json contains the date and the machine.",
                 from.version
             ),
-            "Every row is in statements.csv. The verdicts on whole statements are in summary.csv. \
-             They are also in statements.md, together with the rows that differ."
+            "Every row is in statements.csv. Verdicts on whole statements are in summary.csv and \
+             in statements.md, which also lists the rows that differ."
                 .to_string(),
         ],
     };

@@ -134,7 +134,7 @@ pub fn of_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<
     for (axis, name) in AXES.iter().enumerate().filter(|_| !by_number) {
         match (axis < grid.axes(), holes().any(|hole| hole.axis == Some(axis))) {
             (true, false) => return Err(format!("the pattern has no {{{name}}}")),
-            (false, true) => return Err(format!("{grid} has no axis {name}")),
+            (false, true) => return Err(format!("{grid} has no {name} axis")),
             _ => {}
         }
     }

@@ -108,7 +108,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         });
         match (made, chroot(root, CLEAN)) {
             (Err(problem), _) => vec![problem],
-            (Ok(()), Err(why)) => notes::skip("a release in a clean Debian 13", &why),
+            (Ok(()), Err(why)) => notes::skip("a release on a clean Debian 13", &why),
             (Ok(()), Ok(())) => {
                 install_and_try(root, &root.join(CHECKED), CLEAN).err().into_iter().collect()
             }

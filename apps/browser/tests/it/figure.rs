@@ -67,14 +67,15 @@ impl Drop for Server {
     }
 }
 
-/// A JavaScript function that waits until a figure has its answer.
+/// A JavaScript function that waits for a figure's answer.
 const ANSWERED: &str = "window.answered = async (place) => {
     while (!place.dataset.result || place.dataset.result === '…')
         await new Promise((done) => setTimeout(done, 5));
     return place.dataset.result;
 }";
 
-/// Checks that all examples get their documented answers, and that only a click loads the engine.
+/// Checks that all examples get their documented answers, and that the engine is loaded only on a
+/// click.
 #[test]
 fn examples_have_their_documented_answers() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

@@ -1,4 +1,4 @@
-//! Tests the page in Chromium: as a single file, by keyboard, on a phone, and in dark mode.
+//! Tests the page in Chromium: as a single file, with the keyboard, on a phone, and in dark mode.
 
 use pavior_trials::Browser;
 

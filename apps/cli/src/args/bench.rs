@@ -18,7 +18,7 @@ pub(crate) struct BenchArgs {
     /// Skips strategies that do not work on the machine, and lists them
     #[arg(long)]
     pub(crate) skip_unsupported: bool,
-    /// The maximum fraction of busy nodes, such as 0.5 [default: no limit, near saturation]
+    /// The maximum fraction of busy nodes, such as 0.5 [default: no limit, i.e., near saturation]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) fill: Option<f64>,
     #[command(flatten)]

@@ -56,7 +56,7 @@ pub(crate) fn budget() -> RangedU64ValueParser {
     RangedU64ValueParser::new().range(..=1_000_000_000_000)
 }
 
-/// Parses a number that is neither infinite nor NaN.
+/// Parses a finite number.
 pub(crate) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| "expected a finite number".to_string())

@@ -62,7 +62,7 @@ impl ParameterSet for ForecastParameters {
 pub(crate) struct AdviceParameters;
 
 impl AdviceParameters {
-    /// Failure parameters that affect only what is measured or when a run ends.
+    /// Failure parameters that affect only the measurements or the end of a run.
     pub(super) const EXCLUDED: &[&str] = &["slice", "max-interruptions"];
 }
 

@@ -63,10 +63,10 @@ pub(crate) struct PlacementArgs {
     /// The length of the animation in seconds
     #[arg(long, default_value_t = 30.0, requires = "animate", value_parser = finite)]
     pub(crate) seconds: f64,
-    /// The time at which the drawn part of the schedule begins
+    /// The start of the time range to draw
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) from: Option<f64>,
-    /// The time at which the drawn part of the schedule ends
+    /// The end of the time range to draw
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) to: Option<f64>,
     /// The time unit: s (drawn as hours and days), `time_unit` or cycle [default: the unit in the

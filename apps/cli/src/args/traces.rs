@@ -58,7 +58,7 @@ fn batsim_version() -> impl TypedValueParser<Value = Version> {
     names.map(|name| if name == "v4" { Version::V4 } else { Version::V5 })
 }
 
-/// Parses a time such as `20m`, `90s`, `1.5h` or, in seconds, `1200`.
+/// Parses a duration such as `20m`, `90s`, `1.5h` or, in seconds, `1200`.
 fn duration(text: &str) -> Result<Time, String> {
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);

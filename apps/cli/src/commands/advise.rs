@@ -92,7 +92,7 @@ fn print_text(advice: &Advice) -> Result<(), Failure> {
 
 /// Prints the effect of each alternative on mean wait times by job size, or on the other metrics.
 fn table(advice: &Advice, by_size: bool) -> Result<(), Failure> {
-    let what = if by_size { "waiting (h) by nodes" } else { "difference" };
+    let what = if by_size { "wait (h) by nodes" } else { "difference" };
     let measures = advice.measures.iter().enumerate().skip(usize::from(by_size));
     let is_listed = |(_, measure): &(usize, &Measure)| measure.nodes.is_some() == by_size;
     let columns: Vec<(usize, &Measure)> = measures.filter(is_listed).collect();

@@ -86,7 +86,7 @@ pub(crate) fn sweep(
     samples.map_err(|error| failure(specification, out, error))
 }
 
-/// Converts the error that ended a sweep early to a failure.
+/// Converts the error that stopped a sweep into a failure.
 pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepError) -> Failure {
     match error {
         SweepError::Input(error) => Failure::from_input(error),

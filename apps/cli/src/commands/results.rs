@@ -198,7 +198,7 @@ impl Results<'_> {
         }
         let missed = self.names(|row| row.target_missed);
         if !missed.is_empty() {
-            notes.push(format!("The precision target was not met by: {missed}."));
+            notes.push(format!("Precision target not met: {missed}."));
         }
         let turned_away = self.names(has_rejected);
         if !turned_away.is_empty() {
@@ -209,8 +209,8 @@ impl Results<'_> {
         }
         if self.rejected_sets_differ() {
             notes.push(
-                "Different jobs were rejected, so the means cover different jobs, and a lower \
-                 mean may only reflect easier jobs."
+                "The rejected jobs differ, so the means cover different jobs; a lower mean may \
+                 only reflect easier jobs."
                     .into(),
             );
         }
@@ -225,7 +225,7 @@ impl Results<'_> {
     /// Returns the names of the combinations in the selected rows.
     fn names(&self, wanted: impl Fn(&PointResult<'_>) -> bool) -> String {
         if self.rows.len() > 1 && self.rows.iter().all(&wanted) {
-            return "all of them".to_string();
+            return "all rows".to_string();
         }
         let (schedulers, loads) = (self.varies("scheduler"), self.varies("load"));
         let mut names: Vec<String> = Vec::new();

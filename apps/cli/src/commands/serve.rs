@@ -115,7 +115,7 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
         let sides = read_sides(part)
             .ok_or_else(|| fault("a shape must have positive sides, such as 4x4x4".to_string()))?;
         if all.contains(&sides) {
-            return Err(fault(format!("`{part}` is the same shape as an earlier one")));
+            return Err(fault(format!("`{part}` duplicates an earlier shape")));
         }
         if all.len() == MAX_SLOT_SHAPES {
             return Err(fault(format!("at most {MAX_SLOT_SHAPES} shapes are allowed")));

@@ -83,7 +83,7 @@ impl SlotsReport<'_> {
             _ => format!("{} nodes", volume(shape.sides)),
         };
         if self.never {
-            return vec![format!("no {size} box fits on {}, even if it is empty", self.grid)];
+            return vec![format!("no {size} box fits even on an empty {}", self.grid)];
         }
         self.answer.lines(&size, |at| self.ends.at(at).to_string())
     }

@@ -14,8 +14,7 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
         return Err(Failure::usage("pavior slurm requires --config FILE"));
     };
     if args.command.is_some() && (args.dry_run || args.once || args.observe.is_some()) {
-        let reason =
-            "--dry-run, --once and --observe apply only to the daemon, not to other commands";
+        let reason = "--dry-run, --once and --observe apply only to the daemon";
         return Err(Failure::usage(reason));
     }
     let config = Config::read(path)?;
@@ -42,7 +41,7 @@ fn check(config: &Config) -> Result<(), Failure> {
     let mut text = output::labeled("missing", &found.faults);
     text += &output::labeled("advice ", &found.warnings);
     if found.faults.is_empty() {
-        text += "ready    nothing is missing\n";
+        text += "ready    no settings missing\n";
         return output::plain(&text);
     }
     output::plain(&text)?;

@@ -154,9 +154,9 @@ impl UnblockReport {
                 format!("free after these moves (weight {cost}){caveat}: {place}")
             }
             _ if !shapes.iter().any(|shape| shape.fits(self.snapshot.grid())) => {
-                format!("never: {} has no such box", self.snapshot.grid())
+                format!("never: no such box fits on {}", self.snapshot.grid())
             }
-            _ if answer.proven => format!("no plan that moves at most {most} frees such a box"),
+            _ if answer.proven => format!("moving at most {most} cannot free such a box"),
             _ => format!("no plan that moves at most {most} was found within the search budget"),
         };
         self.print_moves(value, sentence, plan)
@@ -176,7 +176,7 @@ impl UnblockReport {
             Some(plan) => format!("empty after these moves (weight {})", self.number(plan.cost)),
             None if answer.proven => {
                 let most = jobs(limits.max_jobs);
-                format!("no plan that moves at most {most} empties these nodes")
+                format!("moving at most {most} cannot empty these nodes")
             }
             None => "no plan was found within the search budget".to_string(),
         };
@@ -195,7 +195,7 @@ impl UnblockReport {
             "jobs": found.as_ref().map(|found| self.names(&found.jobs)),
             "unavailable": unavailable,
         });
-        let never = || format!("never: {} has no such box", self.snapshot.grid());
+        let never = || format!("never: no such box fits on {}", self.snapshot.grid());
         let sentence = found.as_ref().map_or_else(never, |found| {
             let at = self.describe(&found.at);
             let lost = match found.unavailable.len() {

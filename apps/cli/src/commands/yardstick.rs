@@ -106,8 +106,8 @@ fn figure(board: &Board) -> Chart {
         Series { name: name.to_string(), points }
     };
     let series = vec![
-        series("the best run", &|_| true),
-        series("the best run in boxes", &|row| yardstick::in_boxes(&catalogue, row)),
+        series("best run", &|_| true),
+        series("best box-only run", &|row| yardstick::in_boxes(&catalogue, row)),
         series("ff under fcfs", &|row| row.strategy == "ff" && row.scheduler == "fcfs"),
     ];
     Chart {
@@ -118,8 +118,7 @@ fn figure(board: &Board) -> Chart {
         marks: Marks::Bars,
         series,
         stated: Vec::new(),
-        note: "A ratio of 1 meets the bound. The optimum lies between 1 and the ratio of the best \
-               run."
+        note: "A ratio of 1 meets the bound. The optimum is between 1 and the best run's ratio."
             .to_string(),
     }
 }

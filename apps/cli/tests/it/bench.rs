@@ -110,7 +110,7 @@ fn fill_limits_the_number_of_busy_nodes() {
         assert!(half["busy_submeshes"].as_f64() < near["busy_submeshes"].as_f64());
         assert!(half["granted"].as_u64() > near["granted"].as_u64());
     }
-    // Nodes are freed before each request, so a strategy that only counts nodes refuses none.
+    // Nodes are freed before each request, so a strategy that only counts nodes refuses no request.
     let full = bench(&format!("{run} --fill 1"));
     let naive = &full["results"][0];
     assert_eq!((&naive["refused"], &naive["refused_median_ns"]), (&0.into(), &Value::Null));

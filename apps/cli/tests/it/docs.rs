@@ -1,4 +1,4 @@
-//! Runs the examples in the README and the docs, with the repository root as the current folder.
+//! Runs the examples in the README and the docs, with the repository root as the current directory.
 
 #[test]
 fn documented_examples_print_the_documented_output() {

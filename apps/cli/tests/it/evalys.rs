@@ -117,7 +117,7 @@ fn environment(limit: Duration) -> Result<PathBuf, String> {
     made.map(|()| python)
 }
 
-/// Waits for a command to succeed, until a deadline.
+/// Waits until a deadline for a command to succeed.
 fn finish(mut command: Command, deadline: Instant) -> Result<(), String> {
     let named = format!("{command:?}");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -1,5 +1,5 @@
-//! Tests `pavior experiment` and `merge`. An experiment produces the same bytes if it is killed and
-//! resumed, run in shards, or interrupted by a lock or a full disk.
+//! Tests `pavior experiment` and `merge`. An experiment's results are identical even if it is
+//! killed and resumed, run in shards, or interrupted by a lock or a full disk.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn a_truncated_journal_loses_only_its_last_entry() {
     let [whole, torn] = ["whole", "torn"].map(|name| folder.path(name));
     good(&words(&format!("{run} {whole}")));
     good(&words(&format!("{run} {torn} --shard 1/2")));
-    // Recreate the files of a process that was killed while writing a line.
+    // Recreate the files left by a process that was killed while writing a line.
     let replications = folder.read("torn/replications.csv");
     let cut = replications.lines().take(3).collect::<Vec<_>>().join("\n");
     folder.write("torn/replications.csv", cut + "\n");

@@ -26,7 +26,7 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 {"job":"f","shape":[16,8],"estimate":60}
 "#;
 
-/// Checks that forecasts without past runs show only the plan. Job d is short enough to be
+/// Checks that forecasts without past jobs show only the plan. Job d is short enough to be
 /// backfilled before c, but job 8 would delay c and therefore starts after it.
 #[test]
 fn without_past_jobs_only_the_plan_is_printed() {

@@ -105,7 +105,7 @@ fn killed_and_resumed_papers_give_the_same_verdicts() {
         }
     }
     good(&words(&format!("{ALL} {}", whole.display())));
-    // The kills happen during a paper's runs, while its files are written, between papers, and
+    // Kill the command during a paper's runs, while its files are written, between papers, and
     // before the last file is written.
     let moments = [
         ("tbl/journal", 1),

@@ -90,7 +90,7 @@ fn filters_and_rules_accept_names() {
     refused_for(&words(&wrong), "the log has no partition `g`, only gpu, cpu");
 }
 
-/// Reads every small log in the folder of cases beside the repository, if that folder exists.
+/// Reads every small log in the folder of test cases next to the repository, if that folder exists.
 #[test]
 fn shared_cases_are_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases/logs");

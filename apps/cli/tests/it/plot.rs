@@ -145,8 +145,8 @@ fn numbers_that_cannot_be_drawn_are_refused() {
             assert!(message.contains(option) && message.contains("finite"), "{message}");
         }
     }
-    // If the name were not escaped, it would end the title element. It also contains a character
-    // that XML forbids.
+    // Unescaped, the job name would end the title element. It also contains a character that XML
+    // forbids.
     let svg = good(&words(&format!("{plot} --at 1")));
     assert!(!svg.contains("</title>\u{1}") && !svg.contains('\u{1}'), "{svg}");
     let svg = good(&words(&format!("{plot} --from 0")));

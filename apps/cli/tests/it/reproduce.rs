@@ -198,7 +198,7 @@ fn alternative_readings_are_ranked() {
         assert_eq!(rows.iter().filter(|row| &row[0] == reading).count(), goals, "{reading}");
     }
     assert!(read("statements.csv").contains("G2@paging:buffer-8,0.28,"));
-    // The default interpretation runs paging as `paging:free=fifo`, unlike `sorted`.
+    // Unlike `sorted`, the default interpretation runs paging as `paging:free=fifo`.
     let points = read("replications.csv");
     let ratio = |reading: &str| {
         let of =

@@ -92,8 +92,8 @@ fn precision_stops_replications() {
 #[test]
 fn the_tbl_experiment_agrees_with_an_independent_program() {
     // Reference results for 8x8x8, uniform sides, load 4.6, and 160 runs of 1000 jobs: TBL's
-    // turnaround is 0.55 times that of FF; utilization is 0.49 with turning and 0.366 without; m is
-    // 2.79. The margins here are wider because there are fewer runs.
+    // turnaround is 0.55 times that of FF; utilization is 0.49 with rotation and 0.366 without; TBL
+    // has 2.79 busy submeshes. The margins here are wider because there are fewer runs.
     let results =
         simulate("--machine mesh:8x8x8 --load 4.6 --strategy ff,tbl --replications 40 --no-timing");
     let mean = |row: usize, metric: &str| {

@@ -1,5 +1,5 @@
 //! Tests hostile values for the options of every command, and outputs that cannot be written. Each
-//! attempt ends in time without a panic, with a defined exit status and a bounded plain message.
+//! attempt must end in time without a panic, with an allowed exit status and a short plain message.
 //!
 //! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by command. By
 //! default, the test runs one attempt in eleven; `cargo xtask tries` runs all of them.
@@ -144,7 +144,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the interval n between attempts: only every n-th attempt is run.
+/// Returns the step n: only every n-th attempt is run.
 fn step() -> usize {
     pavior_trials::size(41, 11, 1)
 }
@@ -178,7 +178,7 @@ fn hostile_option_values_do_not_panic() {
 }
 
 /// Returns a command's arguments with the option's value replaced, or with the option appended if
-/// absent. If the command has the short form, the last value takes effect or is rejected.
+/// absent. If the command already has the short form, the last value wins or is rejected.
 pub(crate) fn with_option<'a>(command: &'a str, option: &'a str, value: &'a str) -> Vec<&'a str> {
     let mut arguments = words(command);
     match arguments.iter().position(|given| *given == option) {

@@ -35,7 +35,7 @@ pub(super) struct EventPublisher {
 }
 
 impl EventPublisher {
-    /// Begins a reconciliation, and removes Jobs that no longer exist.
+    /// Begins a reconciliation, and forgets Jobs that no longer exist.
     pub(super) fn begin(&mut self, world: &World) {
         self.sent = 0;
         self.latest.retain(|uid, _| world.jobs.contains_key(uid));

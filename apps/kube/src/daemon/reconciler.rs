@@ -30,7 +30,7 @@ use crate::write::{WriteError, Writer};
 const WRITE_TIME: Duration = Duration::from_secs(10);
 const MAX_CONCURRENT_WRITES: usize = 32;
 
-/// The properties by which repeated actions are recognized.
+/// The properties that identify a repeated action.
 #[derive(PartialEq, Eq, Hash)]
 struct ActionKey {
     kind: Discriminant<Action>,
@@ -261,8 +261,8 @@ impl Reconciler {
         self.publish_events(&plan.waiting, now, deadline).await;
     }
 
-    /// Removes actions that were taken recently, and schedules a plan for when they may be repeated,
-    /// because there may be no update to trigger one.
+    /// Skips recent actions, and schedules a plan for the time when they may be repeated, in case
+    /// no update triggers one.
     pub(super) fn skip_recent(&mut self, mut actions: Vec<Action>) -> Vec<Action> {
         let mut delay = IDLE_PAUSE;
         actions.retain(|action| match self.recent.get(&ActionKey::of(action)) {

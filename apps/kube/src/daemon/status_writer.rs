@@ -26,7 +26,7 @@ pub(super) struct StatusWriter {
 }
 
 impl StatusWriter {
-    /// Removes machines that no longer exist.
+    /// Forgets machines that no longer exist.
     pub(super) fn retain(&mut self, world: &World) {
         let machines = world.machines.values();
         self.latest.retain(|uid, _| machines.clone().any(|machine| machine.id() == uid.0));

@@ -9,7 +9,7 @@ use crate::log::log;
 use crate::metrics::Metrics;
 use crate::write::WriteError;
 
-/// The destinations of reports about writes.
+/// The destinations of reports about failed writes.
 pub(super) struct WriteReporter {
     pub(super) health: Arc<Health>,
     pub(super) metrics: Metrics,
@@ -22,7 +22,7 @@ impl WriteReporter {
     /// an outage, a rejection becomes [`WriteError::Unavailable`] and is not reported.
     pub(super) fn report(&self, kind: &str, mut fields: Value, error: WriteError) -> WriteError {
         let WriteError::Rejected(why) = &error else { return error };
-        // A starting API server rejects all requests until it has loaded the access rules.
+        // While starting, the API server rejects all requests until it has loaded the access rules.
         if self.is_outage {
             return WriteError::Unavailable;
         }

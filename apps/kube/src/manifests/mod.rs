@@ -89,7 +89,7 @@ fn definition(mut definition: CustomResourceDefinition) -> String {
 }
 
 /// Removes parts that schema generation adds: nullability, defaults that the API server would
-/// insert, and the formats of Rust's integers.
+/// insert, and Rust integer formats.
 fn strict(schema: &mut JSONSchemaProps) {
     (schema.title, schema.nullable, schema.default) = (None, None, None);
     if schema.type_.as_deref() == Some("integer") {

@@ -52,15 +52,15 @@ pub(crate) struct MachineSpec {
     /// The maximum number of nodes that a namespace's Jobs may hold.
     #[schemars(range(min = 1))]
     pub(crate) nodes_per_namespace: Option<u32>,
-    /// If the cluster's scheduler reports an opened pod as unschedulable, the daemon places the
-    /// pod's Job again after this time (default 60 s).
+    /// The time after which the daemon places a Job again if the cluster's scheduler reports an
+    /// opened pod as unschedulable (default 60 s).
     #[schemars(range(min = 1, max = 86_400))]
     pub(crate) patience_seconds: Option<u64>,
     /// The Kueue AdmissionCheck that the daemon answers and marks as active. Jobs then get their
     /// boxes before Kueue admits them.
     #[schemars(length(max = 253))]
     pub(crate) admission_check: Option<String>,
-    /// The longest that a Job may hold Kueue quota without a box (default 300 s).
+    /// The maximum time that a Job may hold Kueue quota without a box (default 300 s).
     #[schemars(range(min = 1, max = 86_400))]
     pub(crate) quota_seconds: Option<u64>,
     /// The shapes, in chips, for which the Machine's status counts free boxes.
@@ -118,7 +118,7 @@ pub(crate) struct MachineStatus {
     pub(crate) known: u32,
     /// The number of the machine's nodes that do not exist in the cluster.
     pub(crate) missing: u32,
-    /// The first unusable nodes, with the reasons.
+    /// The first few unusable nodes, with the reasons.
     pub(crate) contradictory: Vec<String>,
     /// The number of free nodes.
     pub(crate) free: u32,

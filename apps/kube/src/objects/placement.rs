@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::object::{Object as _, Uid};
 
-/// A Job's nodes, which cannot be changed. A new placement is a proposal, and pods are opened only
+/// An immutable list of a Job's nodes. A new placement is a proposal, and pods are opened only
 /// after it has been confirmed.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, CustomResource, KubeSchema, Deserialize, Serialize,
@@ -17,7 +17,7 @@ use super::object::{Object as _, Uid};
     version = "v1alpha1",
     kind = "Placement",
     namespaced,
-    doc = "A Job's nodes. A Placement's name is the Job's uid.",
+    doc = "The nodes of a Job. Its name is the Job's UID.",
     derive = "Default",
     status = "PlacementStatus",
     printcolumn(name = "Job", type_ = "string", json_path = ".spec.job"),
@@ -27,7 +27,7 @@ use super::object::{Object as _, Uid};
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
 )]
 #[expect(clippy::duplicated_attributes, reason = "columns of the same type")]
-#[x_kube(validation = ("self == oldSelf", "a placement is immutable"))]
+#[x_kube(validation = ("self == oldSelf", "placements are immutable"))]
 pub(crate) struct PlacementSpec {
     /// The machine's name.
     #[schemars(length(max = 253))]

@@ -113,7 +113,7 @@ impl Pod {
 }
 
 impl PodSpec {
-    /// Returns true if the pod also has the gate that Kueue's topology-aware scheduling uses.
+    /// Returns true if the pod has the gate for Kueue's topology-aware scheduling.
     pub(crate) fn uses_topology_scheduling(&self) -> bool {
         self.scheduling_gates.iter().any(|gate| gate.name == "kueue.x-k8s.io/topology")
     }

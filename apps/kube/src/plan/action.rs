@@ -55,7 +55,7 @@ pub(crate) enum Action {
     Check(CheckUpdate),
     /// Marks an AdmissionCheck as active.
     Activate { check: ObjectRef },
-    /// Deletes an open pod that has no placement or is bound for the wrong node.
+    /// Deletes an open pod that has no placement or targets the wrong node.
     Remove { pod: ObjectRef, why: String, absent: Option<Absence> },
     /// Adds our exclusive resource to a node's status.
     Offer { node: ObjectRef, resource: String },

@@ -142,7 +142,8 @@ fn answer_placed(placement: &Placement) -> CheckAnswer {
     CheckAnswer::new(CheckState::Ready, format!("its box is {at}"))
 }
 
-/// Answers the check on a Job without a box. `is_late` is true if the Job held quota for too long.
+/// Answers the check on a Job without a box. `is_late` is true if the Job has held quota for too
+/// long.
 fn answer_waiting(waiting: &Waiting, quota_s: u64, is_late: bool) -> CheckAnswer {
     let why: String = waiting.why.chars().take(1024).collect();
     let impossible = || format!("it cannot be placed: {why}");

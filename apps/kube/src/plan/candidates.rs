@@ -28,7 +28,7 @@ pub(super) struct NodePools<'a> {
     pools: Vec<(Occupancy, Option<Pool>)>,
 }
 
-/// The nodes allowed by a set of requirements, represented as free nodes.
+/// The nodes that requirements allow, marked as free in each `Occupancy`.
 #[derive(Clone)]
 struct AllowedNodes {
     current: Occupancy,
@@ -113,7 +113,7 @@ impl<'a> NodePools<'a> {
         Some(allowed)
     }
 
-    /// Returns the pool that contains these nodes, or `None` if they make up the whole machine.
+    /// Returns the pool of these nodes, or `None` if they make up the whole machine.
     fn pool(&mut self, planner: &mut Planner, nodes: Occupancy) -> Option<Pool> {
         if let Some((_, known)) = self.pools.iter().find(|(known, _)| *known == nodes) {
             return *known;

@@ -55,7 +55,7 @@ impl MachineConfig {
     /// Validates a description.
     ///
     /// # Errors
-    /// If the description is invalid, returns a sentence that names the field.
+    /// Returns a sentence that names the invalid field.
     pub(crate) fn of(spec: &MachineSpec) -> Result<MachineConfig, String> {
         let chips: Grid =
             spec.grid.parse().map_err(|error: BadName| fault("grid", &spec.grid, &error.reason))?;
@@ -96,7 +96,9 @@ impl MachineConfig {
     fn downtime(&self, period: &Maintenance) -> Result<Downtime, String> {
         let seconds = |text: &str| -> Result<u64, String> {
             let time = text.parse::<Timestamp>().ok().and_then(|at| at.as_second().try_into().ok());
-            time.ok_or_else(|| format!("`{}` is not a time (2026-12-01T08:00:00Z)", shown(text)))
+            time.ok_or_else(|| {
+                format!("`{}` is not a time such as 2026-12-01T08:00:00Z", shown(text))
+            })
         };
         let (from, to) = (seconds(&period.from)?, seconds(&period.to)?);
         if from >= to {
@@ -135,7 +137,7 @@ impl MachineConfig {
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
     }
 
-    /// Returns true if boxes may be rotated, which requires that all sides of a host are equal.
+    /// Returns true if boxes may be rotated, which requires all sides of a host to be equal.
     pub(super) fn turns(&self) -> bool {
         self.host[..self.grid.axes()].iter().all(|&side| side == self.host[0])
     }
@@ -175,7 +177,7 @@ impl MachineConfig {
     }
 }
 
-/// Formats a fault in a field.
+/// Formats an error about a field.
 fn fault(field: &str, text: &str, why: &str) -> String {
     format!("{field}: `{}`: {why}", shown(text))
 }
@@ -225,7 +227,7 @@ fn divide(chips: &Grid, host: Sides) -> Result<Grid, String> {
     let mut sides = Vec::new();
     for (axis, side) in host.into_iter().enumerate().take(axes) {
         if chips.side(axis) % side != 0 {
-            return Err("host: each side must divide the grid's side along that axis".to_string());
+            return Err("host: each side must divide the corresponding grid side".to_string());
         }
         sides.push(chips.side(axis) / side);
     }

@@ -7,14 +7,14 @@ pub(crate) enum Audience {
     Daemon,
     /// The operator of a cluster that has a daemon.
     Operator,
-    /// An observer of a cluster that may not have a daemon.
+    /// An observer of a cluster that may have no daemon.
     Observer,
 }
 
 /// The parts of a plan to compute in addition to its actions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
-    /// The number of Jobs at the head of the queue to explain.
+    /// The number of Jobs to explain, from the head of the queue.
     pub(crate) explained: usize,
     /// The maximum number of Jobs that an explanation may propose to move.
     pub(crate) moves: usize,

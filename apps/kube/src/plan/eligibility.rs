@@ -37,7 +37,7 @@ pub(super) enum Rejection {
 /// Returns a group's request in nodes.
 ///
 /// # Errors
-/// Returns the reason not to queue the group, without text from users.
+/// Returns the reason for not queuing the group, without user-supplied text.
 pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Request, Rejection> {
     let nodes = config
         .sides_in_nodes(group.first().shape().unwrap_or_default())
@@ -50,7 +50,7 @@ pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Re
 /// Checks that a group is complete and has the right number of pods.
 ///
 /// # Errors
-/// Returns the reason not to queue the group, without text from users.
+/// Returns the reason for not queuing the group, without user-supplied text.
 fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
     let invalid = |why: &str| Err(Rejection::Refused(Refusal::invalid(why)));
     let is_indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");

@@ -1,7 +1,7 @@
 //! Forecasts of start times, computed by simulating the queue with past run times.
 //!
-//! Past runs are read from the API server. A completed Job contains its end time, and its placement
-//! or first pod contains its start time. Deleted Jobs are known only to processes that were running
+//! Past runs are read from the API server. A completed Job records its end time, and its placement
+//! or first pod records its start time. Deleted Jobs are known only to processes that were running
 //! when the Jobs were deleted. Nothing is stored elsewhere, so a new process may know less.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -174,7 +174,7 @@ impl Forecast {
         self.queue.json(number, &self.grid, |time| date(time.0 / TICKS_PER_SECOND))
     }
 
-    /// Describes a Job's predicted start in sentences.
+    /// Describes a Job's predicted start in words.
     pub(crate) fn words(&self, job: &Uid, date: impl Fn(u64) -> String) -> Option<String> {
         let words = StartWords {
             grid: &self.grid,

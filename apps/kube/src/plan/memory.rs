@@ -20,7 +20,7 @@ const REPROPOSAL_DELAY_S: i64 = 60;
 pub(crate) struct Memory {
     /// The time at which the scheduler first refused each open pod.
     pub(super) refused_since: HashMap<Uid, i64>,
-    /// The nodes that each Job avoids, each with the time at which the avoidance ends.
+    /// The nodes that each Job avoids, with the time at which each entry expires.
     pub(super) avoided: HashMap<Uid, HashMap<String, i64>>,
     /// Jobs whose placements the API server rejected, each with the reason and the retry time.
     rejected: HashMap<Uid, (String, i64)>,
@@ -46,7 +46,7 @@ impl Memory {
         self.rejected.insert(job.clone(), (why, now + REPROPOSAL_DELAY_S));
     }
 
-    /// Returns the reason why a Job's placement was rejected, until it may be proposed again.
+    /// Returns the reason why a Job's placement was rejected, if it may not be proposed again yet.
     pub(super) fn rejection(&self, job: &str) -> Option<&str> {
         self.rejected.get(job).map(|(why, _)| why.as_str())
     }

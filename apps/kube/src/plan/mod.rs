@@ -46,7 +46,7 @@ use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotC
 use crate::time::unsigned;
 use crate::world::{Index, JobGroup};
 
-/// The search budget for counting slots, in bitset words.
+/// The search budget for counting slots, in bit-set words.
 const SLOT_BUDGET: u64 = 1 << 20;
 
 /// The maximum number of unusable nodes that a status lists.
@@ -82,7 +82,7 @@ pub(crate) struct Picture {
 /// Creates a plan for a machine. `now` is in seconds since 1970.
 ///
 /// # Errors
-/// Returns a sentence with the reason if the machine's description is invalid.
+/// Returns the reason, in a sentence, if the machine's description is invalid.
 pub(crate) fn plan(
     index: &Index<'_>,
     name: &str,

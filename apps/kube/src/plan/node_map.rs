@@ -16,7 +16,7 @@ pub(crate) struct NodeMap<'a> {
     /// The node at each point, or `None` if there is no node or more than one.
     pub(crate) nodes: Vec<Option<&'a Node>>,
     pub(crate) ids: HashMap<&'a str, NodeId>,
-    /// Unusable nodes, with the reasons.
+    /// Unusable nodes, each with the reason.
     pub(crate) contradictory: Vec<String>,
 }
 

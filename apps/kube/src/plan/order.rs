@@ -1,7 +1,7 @@
 //! The queue order, which is by priority and then by creation time. A namespace that exceeds its
 //! limits takes turns with the others: its Jobs queue behind all Jobs created before its latest
 //! placement. Without this rule, its older Jobs would take over the nodes of every Job that ends,
-//! and other Jobs that need larger boxes would wait until all those Jobs have run.
+//! and other Jobs that need larger boxes would wait until all those Jobs had run.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

@@ -44,7 +44,7 @@ pub(super) fn open(context: PlanContext<'_>, record: &Record<'_>, actions: &mut 
             Some(_) => {}
             None if is_bound_for(pod, name) => {}
             None => {
-                let why = "its gate was opened for the wrong node".to_string();
+                let why = "its gate was removed for the wrong node".to_string();
                 actions.push(Action::Remove { pod: ObjectRef::of(pod), why, absent: None });
             }
         }

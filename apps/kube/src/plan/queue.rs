@@ -25,7 +25,7 @@ use crate::world::JobGroup;
 
 /// The reason shown for a Job whose nodes Kueue chooses.
 const TOPOLOGY: &str =
-    "Kueue's topology-aware scheduling chooses its nodes; disable that or remove pavior.dev/shape";
+    "Kueue's topology-aware scheduling chooses its nodes; disable it or remove pavior.dev/shape";
 
 /// The queue's proposals, the Jobs that are still waiting, and the node counts.
 #[derive(Debug)]
@@ -141,8 +141,7 @@ impl<'s, 'a> Reasons<'s, 'a> {
         Reasons { state, layout, detail, snapshot, standing, shared: HashMap::new() }
     }
 
-    /// Describes in sentences why a candidate is waiting, with only the names that the audience may
-    /// see.
+    /// Describes why a candidate is waiting, using only names that the audience may see.
     fn describe(&mut self, candidate: &Candidate<'_>, maintenance: Option<Queued>) -> String {
         let why = self.why(candidate, maintenance);
         let namespace = candidate.group.first().namespace();
@@ -256,7 +255,7 @@ struct Queue<'a> {
 #[derive(Default)]
 struct Usage {
     queued_groups: usize,
-    /// The number of nodes held and requested.
+    /// The number of held plus requested nodes.
     nodes: u64,
 }
 
@@ -347,10 +346,10 @@ impl<'a> Queue<'a> {
         }
         let usage = self.usage.entry(job.namespace()).or_default();
         if usage.queued_groups >= config.queued_per_namespace {
-            return Verdict::refuse("its namespace has reached its limit on waiting Jobs".into());
+            return Verdict::refuse("its namespace has reached its waiting-Job limit".into());
         }
         if usage.nodes + u64::from(nodes) > limit.into() {
-            return Verdict::refuse("its namespace has reached its limit on nodes".into());
+            return Verdict::refuse("it would exceed its namespace's node limit".into());
         }
         match state.confined(layout, memory, group, request) {
             Ok(request) => {

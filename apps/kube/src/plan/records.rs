@@ -85,7 +85,7 @@ struct NodeOwners<'a> {
 }
 
 impl<'a> NodeOwners<'a> {
-    /// Returns the Jobs in confirmed placements, or no Jobs if there are no proposals.
+    /// Returns the owners in confirmed placements, or no owners if there are no proposals.
     fn of(records: &[Record<'a>]) -> NodeOwners<'a> {
         let mut confirmed = HashMap::new();
         let has_proposal = records.iter().any(|record| !record.placement.is_confirmed());
@@ -183,7 +183,7 @@ fn unfit(context: PlanContext<'_>, record: &Record<'_>) -> Option<String> {
             context.can_use(node) && requirements.iter().all(|required| required.allows(node))
         });
         if !is_available {
-            return Some(format!("{} is not available", shown(name)));
+            return Some(format!("{} is unavailable", shown(name)));
         }
         let is_occupied = index.pods_on(name).any(|pod| pod.occupies_node() && !owns(pod));
         is_occupied.then(|| format!("{} is not free", shown(name)))
@@ -229,7 +229,7 @@ fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) ->
             let is_usable = |node: &Node| context.can_use(node) && requirements.tolerates(node);
             let is_available = index.world.nodes.get(name).is_some_and(is_usable);
             if !is_available {
-                return Some(format!("{} is not available", shown(name)));
+                return Some(format!("{} is unavailable", shown(name)));
             }
             let job = &record.placement.spec.job_uid;
             if let Some(why) = refused(context, job, pod, name, memory) {

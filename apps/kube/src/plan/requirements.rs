@@ -71,7 +71,7 @@ impl<'a> NodeRequirements<'a> {
         self.matches_labels(node) && self.tolerates(node)
     }
 
-    /// Returns true if only temporary taints, or nothing at all, keep the pods off a node.
+    /// Returns true if nothing but temporary taints keeps the pods off a node.
     pub(crate) fn could_allow(&self, node: &Node) -> bool {
         self.matches_labels(node) && self.tolerates_all(node, |taint| !is_temporary(taint))
     }

@@ -59,7 +59,7 @@ impl JobState {
         }
     }
 
-    /// Returns the sort rank of Jobs in this state within the list of all Jobs.
+    /// Returns the position of this state in the order in which Jobs are listed.
     pub(super) fn rank(self) -> usize {
         match self {
             JobState::Runs | JobState::Placed => 0,
@@ -98,10 +98,10 @@ pub struct Entry {
     /// The box in nodes, such as `4x4x2@0,0,6`.
     #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// The reason why the Job is waiting, or the box that it is about to get, in sentences.
+    /// The reason why the Job is waiting, or the box that it is about to get, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The Job's Kueue state, in sentences, or `None` if the Job is not in a Kueue queue.
+    /// The Job's Kueue state, as text, or `None` if the Job is not in a Kueue queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kueue: Option<String>,
     /// The start time according to the time limits, in seconds since 1970.
@@ -115,7 +115,7 @@ pub struct Entry {
     /// unavailable node returns, or `horizon` if it does not start within 60 days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<&'static str>,
-    /// The forecast in sentences, or the reason why there is no forecast.
+    /// The forecast as text, or the reason why there is no forecast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probably: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Reads Kueue objects and describes the Kueue states of Jobs in sentences.
+//! Reads Kueue objects and describes the Kueue states of Jobs in words.
 
 use std::collections::HashMap;
 

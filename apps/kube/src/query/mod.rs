@@ -1,4 +1,4 @@
-//! Queries about a cluster, which is read only once.
+//! Queries about a cluster whose state is read once.
 
 mod entry;
 mod kueue;
@@ -35,7 +35,7 @@ pub struct Cluster {
 pub struct ClusterSlots {
     /// The machines that can hold a box of this shape.
     pub machines: Vec<MachineSlots>,
-    /// The reasons why the other machines cannot.
+    /// The reasons why the other machines cannot hold one.
     pub faults: Vec<KubeError>,
 }
 
@@ -56,7 +56,7 @@ impl Cluster {
     /// Reads the cluster specified by `KUBECONFIG`, `~/.kube/config` or the pod's service account.
     ///
     /// # Errors
-    /// Returns an error if the cluster does not respond or the account may not list objects.
+    /// Returns an error if the cluster does not respond or denies the account list access.
     pub fn read() -> Result<Cluster, KubeError> {
         runtime()?.block_on(async { Cluster::of(&connect().await?).await })
     }
@@ -126,7 +126,8 @@ impl Cluster {
                 forecast: plan.question.map(Question::answer),
             },
             Err(error) => {
-                // If only this account cannot read Kueue's objects, the daemon may place the Jobs.
+                // The daemon may still place the Jobs if only this account cannot read Kueue's
+                // objects.
                 let is_unknown = self.world.kueue.fault.is_some();
                 let prospect = if is_unknown { Prospect::Waits } else { Prospect::Blocked };
                 let mut groups = index.unplaced_on(machine);

@@ -1,4 +1,4 @@
-//! The list with which a watch begins.
+//! The initial list that a watch receives.
 
 use std::collections::BTreeMap;
 

@@ -226,8 +226,8 @@ fn name_of<K: Object>(object: &K) -> String {
     object.name().to_string()
 }
 
-/// Returns the time for the next plan after an update that arrives now: half a second after the
-/// previous plan, but only after a short delay in which more updates can arrive.
+/// Returns when to plan after an update that arrives now: half a second after the previous plan,
+/// but never without a short delay in which more updates can arrive.
 fn due(planned_at: Option<Instant>, now: Instant) -> Instant {
     planned_at.map_or(now, |at| at + PLAN_INTERVAL).max(now + GATHER_TIME)
 }

@@ -8,8 +8,8 @@ use crate::objects::{GLOBAL_INDEX, Job, Object as _, Placement, Pod, Uid};
 /// The time, in seconds, after which a set that gets no new Job is reported as incomplete.
 const INCOMPLETE_SET_S: i64 = 10;
 
-/// One or more Jobs that share a box, in rank order. Each plan creates thousands of groups, so a
-/// group with a single Job needs no allocation.
+/// One or more Jobs that share a box, in rank order. Each plan creates thousands of groups, so
+/// single-Job groups avoid a heap allocation.
 #[derive(Clone, Debug)]
 pub(crate) enum JobGroup<'a> {
     One(&'a Job),
@@ -119,8 +119,8 @@ impl<'a> JobGroup<'a> {
         })
     }
 
-    /// Returns the group's active pods with their ranks in the box. A manually created pod has no
-    /// rank or a duplicate one.
+    /// Returns the group's active pods with their ranks in the box. A manually created pod may have
+    /// no rank or a duplicate one.
     pub(crate) fn pods(&self, index: &Index<'a>) -> impl Iterator<Item = (Option<usize>, &'a Pod)> {
         let pods_of = move |(job, base): (&'a Job, usize)| {
             let count = job.spec.completions.unwrap_or(0) as usize;

@@ -15,7 +15,7 @@ pub(crate) struct Kueue {
 }
 
 impl World {
-    /// Sets the quota for each Job.
+    /// Sets each Job's quota.
     pub(crate) fn join_quota(&mut self) {
         for job in self.jobs.values_mut() {
             job.quota = None;

@@ -107,7 +107,8 @@ impl Writer {
         self.change(nodes.patch_status(&node.name, &PatchParams::default(), &body)).await
     }
 
-    /// Writes a machine's status. Returns the version that contains it, or 0 if it is unknown.
+    /// Writes a machine's status. Returns the machine's new resource version, or 0 if it is
+    /// unknown.
     pub(crate) async fn write_status(
         &self,
         machine: &Machine,
@@ -243,7 +244,7 @@ fn precondition(object: &ObjectRef) -> Value {
     json!({ "uid": object.uid, "resourceVersion": object.version })
 }
 
-/// Returns parameters for deleting this object or, if a version is given, only that version of it.
+/// Returns parameters for deleting an object or, if a version is given, only that version of it.
 fn deletion(object: &ObjectRef, resource_version: Option<String>) -> DeleteParams {
     let uid = Some(object.uid.0.clone());
     let preconditions = Some(Preconditions { resource_version, uid });

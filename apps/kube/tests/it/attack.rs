@@ -59,7 +59,7 @@ fn attackers_do_not_block_other_users() {
     forged["metadata"]["ownerReferences"] = json!([owner]);
     forged["metadata"]["labels"] = json!({ "batch.kubernetes.io/job-completion-index": "0" });
     cluster.good(User::Alice, "POST", PODS, &forged);
-    // Placements cannot grow, and an attempt to do so does not make other namespaces wait.
+    // A Job's parallelism and shape are fixed, and the flood does not delay other namespaces.
     let more = json!({ "spec": { "parallelism": 1 } });
     assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/flood0"), &more).is_err());
     let away = json!({ "metadata": { "annotations": { "pavior.dev/shape": null } } });

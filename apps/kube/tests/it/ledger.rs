@@ -37,7 +37,7 @@ pub(crate) struct Ledger {
     eviction: f64,
     /// The longest time for which an admitted Job lacked a confirmed placement, in seconds.
     bare: f64,
-    /// The last event on the Job's placement before the `bare` interval, and how long before it.
+    /// The last event on the Job's placement before the `bare` interval, and the time between them.
     bare_because: String,
     /// The number of pods bound to nodes of a flavor other than their Job's.
     elsewhere: usize,
@@ -49,7 +49,8 @@ pub(crate) struct Ledger {
     boxless: usize,
     /// The number of `boxless` Jobs that bypassed our admission check for lack of a flavor.
     unasked: usize,
-    /// The number of messages that give a start time (`dated`) or release quota (`impatient`).
+    /// The number of messages that give a start time (`dated`) or announce released quota
+    /// (`impatient`).
     dated: usize,
     impatient: usize,
     jobs: HashMap<String, Held>,

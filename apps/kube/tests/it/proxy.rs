@@ -1,5 +1,6 @@
-//! A proxy between a replica and the API server that disrupts some requests: it answers 429, 500 or
-//! 410 without forwarding, or drops responses to changes. It can also swallow all traffic.
+//! A proxy between a replica and the API server that disrupts some requests: it answers with 429,
+//! 500 or 410 instead of forwarding, or drops responses to changes. It can also swallow all
+//! traffic.
 
 use std::convert::Infallible;
 use std::future::{pending, poll_fn};

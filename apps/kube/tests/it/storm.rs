@@ -98,7 +98,7 @@ impl Storm {
         Some("a pod evicted")
     }
 
-    /// Draws the name of an unfinished Job.
+    /// Returns a random unfinished Job's name.
     fn unfinished_job(&mut self) -> Option<String> {
         let job = self.chaos.object(JOBS, |job| job["status"]["completionTime"].is_null())?;
         job["metadata"]["name"].as_str().map(str::to_string)

@@ -40,7 +40,7 @@ impl Decisions for Allocating {
                 continue;
             };
             let shape = simulation.queue().get(start.index).and_then(|job| job.request.shape);
-            // If a scheduler plans nodes, it places the job itself.
+            // A scheduler that plans nodes places the job itself.
             let Some(shape) = shape.filter(|_| start.placement.is_none()) else {
                 simulation.start(start)?;
                 continue;

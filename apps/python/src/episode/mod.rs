@@ -39,7 +39,7 @@ impl Episodes {
         let run = self.scenario.stepped(replication, self.jobs);
         let run = run.map_err(|error| stopped(py, &error, ""))?;
         let run =
-            run.ok_or_else(|| value("an episode requires a simulation of jobs, not a snapshot"))?;
+            run.ok_or_else(|| value("an episode requires a job simulation, not a snapshot"))?;
         Ok(SteppedRun::new(run, self.scale(replication)))
     }
 

@@ -275,7 +275,8 @@ impl Machine {
         Ok(py.detach(|| slots::count(&snapshot, &jobs, Shape::new(sides), &limits)))
     }
 
-    /// Marks a node as failed. Returns the job that holds the node, if any, which keeps holding it.
+    /// Marks a node as failed. Returns the job that holds the node, if any. That job keeps the
+    /// node.
     fn fail(&self, py: Python<'_>, node: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let node = geometry::node(&self.shared.grid, node)?;
         let mut inner = self.shared.lock(py)?;

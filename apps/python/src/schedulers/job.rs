@@ -46,7 +46,7 @@ impl Job {
         self.inner.number
     }
 
-    /// The time of arrival, in units.
+    /// The time of arrival, in units of time.
     #[getter]
     fn submit(&self) -> f64 {
         self.unit.units(self.inner.arrival)
@@ -65,20 +65,20 @@ impl Job {
         shape.map(|sides| geometry::tuple(py, sides, self.axes)).transpose()
     }
 
-    /// The estimated run time, in units. For a job that sends messages, this is the number of
-    /// messages or iterations.
+    /// The estimated run time, in units of time. For a job that sends messages, this is the number
+    /// of messages or iterations.
     #[getter]
     fn estimate(&self) -> f64 {
         self.unit.units(self.inner.estimate)
     }
 
-    /// The start time, in units, or None if the job is waiting.
+    /// The start time, in units of time, or None if the job is waiting.
     #[getter]
     fn start(&self) -> Option<f64> {
         self.times.map(|(start, _)| self.unit.units(start))
     }
 
-    /// The estimated end time, in units, or None if the job is waiting.
+    /// The estimated end time, in units of time, or None if the job is waiting.
     #[getter]
     fn estimated_end(&self) -> Option<f64> {
         self.times.map(|(_, end)| self.unit.units(end))

@@ -1,4 +1,4 @@
-//! Schedulers and priority functions that the caller wrote and the engine calls.
+//! User-defined schedulers and priority functions, which the engine calls.
 
 mod job;
 mod scheduler;

@@ -23,7 +23,7 @@ impl Free {
         geometry::tuple(py, self.free.grid().sides(), self.free.grid().axes())
     }
 
-    /// For each axis, True if it wraps. All axes of a torus wrap, and none of a mesh.
+    /// For each axis, True if it wraps. All axes of a torus wrap; those of a mesh do not.
     #[getter]
     fn wraps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let grid = self.free.grid();
@@ -36,7 +36,8 @@ impl Free {
         self.free.count()
     }
 
-    /// Returns True if every node in a box is free, or False if the box extends beyond the machine.
+    /// Returns True if every node in a box is free. Returns False if the box extends beyond the
+    /// machine.
     fn is_free(&self, base: &Bound<'_, PyAny>, sides: &Bound<'_, PyAny>) -> PyResult<bool> {
         let grid = self.free.grid();
         let cuboid = Cuboid::new(geometry::point(grid, base)?, geometry::sides(grid, sides)?);

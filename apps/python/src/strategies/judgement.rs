@@ -20,14 +20,14 @@ use crate::interrupt::interruptible_own;
 use crate::progress::Reporter;
 
 const DEFAULT_MACHINE: &str = "mesh:3x3";
-/// The maximum number of nodes on a machine for which every occupancy is tried.
+/// The maximum machine size, in nodes, at which every occupancy is tried.
 const MAX_NODES: u32 = 12;
 /// The number of rounds of random boxes.
 const ROUNDS: u64 = 20;
 /// The number of steps in a random history.
 const STEPS: u64 = 2_000;
 
-/// The result of a strategy test, which is true if every answer was as claimed.
+/// The result of a strategy test; true if every answer was as claimed.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Judgement {
     /// The strategy, the machine and the claim, as text.
@@ -101,9 +101,9 @@ impl Judgement {
     fn summary(&self) -> String {
         let Judgement { subject, answers, flaw } = self;
         match flaw {
-            None => format!("passed. {subject}; all {answers} answers agree."),
+            None => format!("passed. {subject}; all {answers} answers are correct."),
             Some(Flaw::Answer(_)) => {
-                format!("failed. {subject}; after {answers} correct answers, one is wrong.")
+                format!("failed. {subject}; {answers} correct answers, then a wrong one.")
             }
             Some(Flaw::Words(_)) => format!("failed. {subject}."),
         }
@@ -173,13 +173,13 @@ fn describe(selection: &Selection, machine: &str) -> String {
 /// A test, which returns the number of correct answers.
 type Test = Box<dyn FnOnce() -> Result<u64, Flaw> + Send>;
 
-/// Returns the number of answers that a test checks, or 0 if unknown, and the test.
+/// Returns the number of answers to check, or 0 if unknown, and the test that checks them.
 fn test(how: &str, selection: Selection, grid: Grid, seed: u64) -> PyResult<(u64, Test)> {
     Ok(match how {
         "every" if grid.nodes() > MAX_NODES => {
             return Err(value(format!(
-                "every occupancy can be tried only on machines with at most {MAX_NODES} nodes, but \
-                 {grid} has {}; use how='random' or how='history'",
+                "how='every' supports at most {MAX_NODES} nodes, but {grid} has {}; use \
+                 how='random' or how='history'",
                 grid.nodes()
             )));
         }

@@ -1,4 +1,4 @@
-//! Strategies that the caller wrote and the engine calls.
+//! Strategies written by the caller and called by the engine.
 
 mod free;
 pub(crate) mod judgement;

@@ -17,7 +17,7 @@ use crate::arrays::boxes;
 use crate::errors::{broken, read, value};
 use crate::geometry::{self, Box as PyBox};
 
-/// The seed that every strategy object receives. The registry creates strategies without a seed,
+/// The seed passed to every strategy object. The registry creates strategies without a seed,
 /// because Rust strategies draw from their run's random number stream, which Python cannot use.
 const SEED: u64 = 1;
 
@@ -173,7 +173,7 @@ pub(crate) fn register(
     registry.select(&name).map_err(value)
 }
 
-/// Reads a class's claim, and checks that it is known and possible.
+/// Returns a class's claim if it is valid for the class.
 fn checked_claim(
     class: &Bound<'_, PyType>,
     name: &str,

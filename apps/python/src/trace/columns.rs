@@ -71,7 +71,7 @@ impl Row {
         if (0.0..=MAX_TIME_S).contains(&seconds) {
             return Ok(Some(TimeUnit::SECOND.time(seconds)));
         }
-        Err(self.error(format!("`{}` is {seconds}, not 0 to 1e12 seconds", column.name)))
+        Err(self.error(format!("`{}` must be from 0 to 1e12 seconds, not {seconds}", column.name)))
     }
 
     fn required<T>(self, column: &Column, number: Option<T>) -> PyResult<T> {

@@ -130,7 +130,7 @@ pub enum Command {
         machine: Option<String>,
         /// The node's coordinates.
         node: Coordinates,
-        /// The new state. If a lease holds the node, it keeps the node.
+        /// The new state. A lease that holds the node keeps it.
         state: NodeState,
     },
     /// Reserves nodes in advance.
@@ -145,7 +145,8 @@ pub enum Command {
     Batch(Vec<Command>),
     /// Stores the reply to a refused command under its key, after the refusal has been diagnosed.
     StoreReply(FormattedReply),
-    /// Confirms a clock that is in doubt (operator only). The command takes effect at its time.
+    /// Confirms a clock that is in doubt (operator only). The command's time is accepted as
+    /// correct.
     ConfirmClock,
     /// Records the time. Only the service itself sends this command.
     NoteTime,

@@ -1,4 +1,5 @@
-//! Remembers recently ended leases. Only a lease's former holder may learn that it has ended.
+//! Remembers recently ended leases. Only a lease's former holder may learn that the lease has
+//! ended.
 
 use std::collections::HashMap;
 

@@ -101,7 +101,7 @@ pub enum Event {
         /// The tenant that held the lease; empty for the operator.
         tenant: String,
     },
-    /// A node has changed.
+    /// A node's state changes.
     Node {
         /// The machine's name.
         machine: String,
@@ -116,7 +116,7 @@ pub enum Event {
         #[serde(with = "shared")]
         reservation: Arc<Reservation>,
     },
-    /// A reservation has ended or been canceled.
+    /// A reservation ends or is canceled.
     Unreserved {
         /// The reservation's number.
         id: u64,

@@ -87,7 +87,7 @@ impl ServiceState {
         };
         match self.tenant_of(*id) {
             Some(holder) if holder != tenant => {
-                Err(format!("number {id} belongs to tenant `{holder}`, not `{tenant}`"))
+                Err(format!("ID {id} belongs to tenant `{holder}`, not `{tenant}`"))
             }
             _ => Ok(()),
         }
@@ -185,7 +185,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Removes a request from its machine's queue and its nodes from its tenant's usage.
+    /// Removes a request from its machine's queue and from its tenant's usage.
     fn leave_queue(&mut self, waiting: &WaitingRequest) -> Result<(), String> {
         let board = self.board_of(&waiting.machine)?;
         self.boards[board].withdraw(waiting.id);
@@ -250,7 +250,7 @@ impl ServiceState {
     pub(crate) fn reserve(&mut self, reservation: &Arc<Reservation>) -> Result<(), String> {
         let id = reservation.id;
         if self.tenant_of(id).is_some() || self.reservations.contains_key(&id) {
-            return Err(format!("number {id} is already in use"));
+            return Err(format!("ID {id} is already in use"));
         }
         let board = self.board_of(&reservation.machine)?;
         self.boards[board].reserve(reservation)?;

@@ -103,8 +103,8 @@ impl Lease {
         self.cuboids().iter().map(Cuboid::volume).sum()
     }
 
-    /// Returns when the lease expires or its job is expected to end, whichever comes first, in
-    /// milliseconds since 1970; `None` if neither is known.
+    /// Returns the time when the lease expires or its job is expected to end, whichever comes
+    /// first, in milliseconds since 1970; `None` if neither is known.
     pub(crate) fn end_ms(&self) -> Option<u64> {
         let estimated = self.estimate_ms.map(|length| self.start_ms.saturating_add(length));
         estimated.into_iter().chain(self.expires_ms).min()

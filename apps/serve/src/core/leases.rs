@@ -4,8 +4,8 @@
 //! affected page. Each page also stores the data that every diagnosis needs ([`Held`]): the leases
 //! themselves are scattered in memory, whereas a page is contiguous.
 //!
-//! Invariants: no page is empty; numbers increase within a page and from page to page; two adjacent
-//! pages together have more than half of [`MAX_PAGE_LEASES`] leases.
+//! Invariants: no page is empty; numbers increase within a page and from page to page; any two
+//! adjacent pages together hold more than half of [`MAX_PAGE_LEASES`] leases.
 //!
 //! A lookup takes O(log leases). A change copies O(leases / [`MAX_PAGE_LEASES`]) pointers.
 
@@ -85,7 +85,7 @@ impl Leases {
         leases
     }
 
-    /// Returns the data needed for diagnoses, in lease number order, without reading any lease.
+    /// Returns the data needed for diagnoses, in order of lease number, without reading any lease.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
         self.pages.iter().flat_map(|page| page.iter())
     }
@@ -226,7 +226,7 @@ mod tests {
         let mut dice = Stream::new(1, 0, "leases");
         let (mut leases, mut known) = (Leases::default(), BTreeMap::new());
         for round in 0..60_000u64 {
-            // The table grows and shrinks in turn, and some insertions replace existing leases.
+            // The table alternately grows and shrinks, and some insertions replace existing leases.
             let growing = round / 10_000 % 2 == 0;
             let id = dice.below(5_000);
             if dice.below(10) < if growing { 8 } else { 1 } {

@@ -31,7 +31,7 @@ pub enum Reason {
     UnknownStrategy,
     /// The key was used for another command.
     KeyReused,
-    /// An active lease has this job name.
+    /// The job name is already in use.
     RepeatedJob,
     /// The queue is full.
     QueueFull,

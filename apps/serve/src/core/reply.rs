@@ -1,5 +1,5 @@
 //! The core's replies. Each interface formats them in its own way: `http` as a status and JSON,
-//! `lines` as another JSON format.
+//! `lines` as JSON in another format.
 
 use std::fmt;
 use std::time::Duration;
@@ -112,8 +112,8 @@ pub struct Waiting {
     pub(crate) id: u64,
     /// Always `waiting`.
     pub(crate) state: &'static str,
-    /// The request's fencing token, which need not be given to remove the request from the queue.
-    /// The lease will get a greater token.
+    /// The request's fencing token. It is not needed to remove the request from the queue. The
+    /// lease will get a greater token.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     pub(crate) requested: u64,
@@ -248,7 +248,7 @@ pub struct ReservationReply {
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
-    /// The leases visible to the caller that hold some of these nodes and are expected to outlast
+    /// The leases visible to the caller that hold some of these nodes and are expected to run past
     /// the reservation's start. They keep their nodes until they end.
     pub(crate) leases: Vec<u64>,
 }

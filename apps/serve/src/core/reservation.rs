@@ -33,8 +33,8 @@ impl Reservation {
         cuboids(&self.parts)
     }
 
-    /// Returns the numbers of those given leases that hold any of the reserved nodes and are
-    /// expected to outlast the reservation's start.
+    /// Returns the numbers of the given leases that hold any of the reserved nodes and are expected
+    /// to run past the reservation's start.
     pub(crate) fn conflicting_leases<'a>(
         &self,
         grid: &Grid,

@@ -51,7 +51,7 @@ pub(crate) struct Forecast {
     /// True once at least 30 forecasts on this machine have been checked. Until then, the margin is
     /// wide and not based on data.
     calibrated: bool,
-    /// The number of requests on this machine that started within their first forecast interval.
+    /// The number of requests on this machine that started within their first predicted interval.
     kept: u64,
     /// The number of requests that started outside their first predicted interval.
     broken: u64,

@@ -99,7 +99,7 @@ impl ServedMachine {
     /// Checks that a request could be granted if the machine were empty and all nodes available.
     ///
     /// # Errors
-    /// Returns the reason if it could not.
+    /// Returns the reason if the request could never fit.
     pub(crate) fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         self.dispatcher.could_ever_fit(request)
     }
@@ -225,7 +225,7 @@ impl ServedMachine {
         self.quota_nodes(waiting)
     }
 
-    /// Removes a request from the queue, wherever it is. O(n).
+    /// Removes a request from any position in the queue. Takes O(n).
     pub(crate) fn withdraw(&mut self, id: u64) {
         let index = self.waiting().position(|other| other == id);
         if let Some(index) = index {
@@ -244,7 +244,8 @@ impl ServedMachine {
         Some((started.job.id.0, started.placement.parts().to_vec()))
     }
 
-    /// Returns the scheduler's plans for the waiting requests ([`Dispatcher::standing`]). O(n).
+    /// Returns the scheduler's plans for the waiting requests ([`Dispatcher::standing`]). Takes
+    /// O(n).
     pub(crate) fn standing(&self, now_ms: u64) -> Option<Standing> {
         self.dispatcher.standing(micros(now_ms))
     }

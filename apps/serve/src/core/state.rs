@@ -103,11 +103,11 @@ pub struct ServiceState {
     pub(crate) ended: Ended,
     /// The last epoch.
     pub(crate) epoch: u64,
-    /// The leases granted or renewed since doubt about the clock began; `None` if there is no
+    /// The leases granted or renewed while the clock has been in doubt; `None` if it is not in
     /// doubt. No lease expires while the clock is in doubt.
     pub(crate) in_doubt: Option<BTreeSet<u64>>,
-    /// The machines whose queues are to be advanced after the last of several consecutive commands
-    /// in a batch. Empty outside of batches.
+    /// The machines whose queues advance after the last of several consecutive commands in a batch.
+    /// Empty outside of batches.
     pub(crate) pending_queues: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,
@@ -225,7 +225,7 @@ impl ServiceState {
         self.limits.quotas.get(tenant).copied().or(self.limits.quota)
     }
 
-    /// Subtracts an ended lease or waiting request from its tenant's usage; frees its job name.
+    /// Subtracts an ended lease or waiting request from its tenant's usage and frees its job name.
     pub(crate) fn forget(&mut self, tenant: &str, job: Option<&JobName>, nodes: u64) {
         if let Some(used) = self.usage.get_mut(tenant) {
             *used = used.saturating_sub(nodes);
@@ -250,7 +250,7 @@ impl ServiceState {
     /// Checks that the tables are consistent. Used by tests.
     ///
     /// # Panics
-    /// Panics if they are inconsistent.
+    /// Panics if the tables are inconsistent.
     pub fn validate(&self) {
         for board in &self.boards {
             board.machine().validate();

@@ -48,8 +48,8 @@ pub struct BoardView {
     pub standing: Option<Standing>,
 }
 
-/// Node counts. A node held by a lease counts as busy in any state, so `free + busy + failed +
-/// drained` is the number of nodes.
+/// Node counts. A node held by a lease counts as busy regardless of its state, so
+/// `free + busy + failed + drained` is the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = Counts))]
 pub struct NodeCounts {
@@ -64,7 +64,7 @@ pub struct NodeCounts {
 }
 
 impl ServiceState {
-    /// Returns a view, which shares leases with the state. O(nodes/64 + waiting requests).
+    /// Returns a view, which shares leases with the state. Takes O(nodes/64 + waiting requests).
     pub fn view(&self) -> StateView {
         let boards = self.boards.iter().map(|board| BoardView {
             spec: board.spec.clone(),

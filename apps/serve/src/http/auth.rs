@@ -43,8 +43,7 @@ pub struct Access {
     certificates: bool,
 }
 
-const BAD_TENANT: &str =
-    "a tenant's name must be 1 to 255 letters, digits or the characters . _ : @ -";
+const BAD_TENANT: &str = "a tenant name must be 1 to 255 letters, digits or any of . _ : @ -";
 
 /// An error in a line of a token file. Its message never contains the token.
 #[derive(Debug, PartialEq, Eq, Error)]
@@ -82,7 +81,7 @@ impl Access {
             return Err("a character is not visible ASCII; it may be a byte order mark or NUL");
         }
         if words.iter().any(|word| word.contains('#')) {
-            return Err("a comment must begin after a space, and no token may contain #");
+            return Err("a comment must follow a space, and a token may not contain #");
         }
         let [secret, words @ ..] = &words[..] else { return Ok(()) };
         if self.tokens.iter().any(|earlier| earlier.secret == *secret) {
@@ -155,12 +154,12 @@ impl Access {
         Ok(Caller { tenant: token.tenant.clone() })
     }
 
-    /// Describes the configured means of authentication.
+    /// Describes the configured authentication methods.
     fn requirement(&self) -> &'static str {
         match (self.tokens.is_empty(), self.certificates) {
             (false, false) => "a bearer token is required",
             (false, true) => "a bearer token or a client certificate is required",
-            (true, _) => "a client certificate whose first DNS name is a tenant's is required",
+            (true, _) => "a client certificate whose first DNS name is a tenant name is required",
         }
     }
 

@@ -71,7 +71,7 @@ impl Operation {
         };
         match self {
             Operation::Lease(body) => {
-                // Let the decision reject an unknown machine, so that other commands still run.
+                // The decision rejects an unknown machine, so that other commands still run.
                 let unknown = app.named_grid(body.machine.as_deref()).err();
                 let grid = app.grid(body.machine.as_deref());
                 let request = body.request(grid).map_err(|problem| unknown.unwrap_or(problem));
@@ -96,7 +96,7 @@ impl Operation {
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),
     responses(
-        (status = 200, description = "a reply to each command", body = BatchReply<'static>),
+        (status = 200, description = "one reply per command", body = BatchReply<'static>),
         Named
     )
 )]

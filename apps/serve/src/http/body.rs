@@ -292,7 +292,7 @@ pub(crate) fn millis(member: &str, seconds: Option<f64>) -> Result<Option<u64>, 
 fn tenant(name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
         Some(name) if !is_tenant(&name) => {
-            bad("a tenant name must consist of 1 to 255 letters, digits and any of . _ : @ -")
+            bad("a tenant name must be 1 to 255 letters, digits or any of . _ : @ -")
         }
         other => Ok(other),
     }

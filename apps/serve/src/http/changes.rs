@@ -32,7 +32,7 @@ pub(crate) struct CreateQuery {
 enum DiagnosisDetail {
     /// The reason and a diagnosis.
     Full,
-    /// Report only the reason, which costs nothing beyond the placement attempt itself.
+    /// Only the reason, at no cost beyond the placement attempt itself.
     None,
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn end(
     change.carry_out(&app, &format!("end/{id}"), command).await
 }
 
-/// Extends a lease, counting from now.
+/// Restarts a lease's time to live.
 #[utoipa::path(
     post, path = "/v1/leases/{id}/renew", tag = "leases",
     request_body = RenewBody,
@@ -159,7 +159,7 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     change_node(&app, change, "node/Repair", NodeState::Healthy).await
 }
 
-/// Drains a node for maintenance. This is like a failure, except for the reported state.
+/// Drains a node for maintenance. This works like a failure, except for the reported state.
 #[utoipa::path(
     post, path = "/v1/nodes/drain", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),

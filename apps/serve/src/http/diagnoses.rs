@@ -1,7 +1,7 @@
 //! A cache of diagnoses. All diagnoses in the same state share the data that does not depend on the
 //! request, and identical requests from the same tenant share one diagnosis.
 //!
-//! To limit memory use, caches only the latest state, with at most [`MAX_ANSWERS`] answers.
+//! To limit memory use, only the latest state is cached, with at most [`MAX_ANSWERS`] answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};

@@ -117,7 +117,7 @@ pub(crate) async fn what_if(
     app.answer_question(&app.questions, &caller, move |moment| question.answer(moment)).await
 }
 
-/// A question for either route.
+/// A question for `explain` or `what_if`.
 struct ExplainQuestion {
     body: WhatIfBody,
     strategies: Option<Vec<String>>,

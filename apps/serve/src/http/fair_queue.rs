@@ -18,8 +18,8 @@ const CLEANUP_AT: usize = 64;
 
 /// A queue that runs a few computations at a time, but only one per caller. A request first waits
 /// for its caller's earlier requests and then for at most one request from every other caller.
-/// There is no limit on the wait: behind `n` earlier requests from the same caller, it can take `n`
-/// times as long as behind one. It ends if the caller disconnects.
+/// There is no limit on the wait, which grows linearly with the number of earlier requests from the
+/// same caller. The wait ends if the caller disconnects.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
     /// One semaphore per caller, with a single permit.

@@ -47,7 +47,7 @@ pub(crate) struct ForecastReply {
     responses(
         (
             status = 200, body = ForecastReply,
-            description = "the earliest, median and latest start, or the reason why none is known"
+            description = "the earliest, median and latest start, or the reason there is none"
         ),
         Questioned, Missing, Conflict
     )

@@ -20,10 +20,11 @@ pub(crate) struct Status {
     /// The number of the last record, if the service is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// `in-doubt` if the clock is far ahead of the last record; no lease expires until resolved.
+    /// `in-doubt` if the clock is far ahead of the last record; no lease expires until this is
+    /// resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<&'static str>,
-    /// A description of the doubt about the clock, and how to resolve it.
+    /// The reason why the clock is in doubt, and how to resolve it.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }

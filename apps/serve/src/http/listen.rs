@@ -21,7 +21,7 @@ use super::connection::{Accepted, serve_connection};
 use super::{App, Peer};
 use crate::secret;
 
-/// The time that requests in progress have to finish when the service stops.
+/// The grace period for requests in progress when the service stops.
 const GRACE: Duration = Duration::from_millis(1200);
 
 /// An address to listen on.

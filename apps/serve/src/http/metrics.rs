@@ -98,11 +98,11 @@ fn register_service(app: &App, registry: &mut Registry) {
     let counters = &app.writer.counters;
     let count = |counter: &AtomicU64| ConstCounter::new(counter.load(Ordering::Relaxed));
     let gauge = |number: usize| ConstGauge::new(number as i64);
-    let help = "Number of command groups made durable";
+    let help = "Number of command groups committed";
     registry.register("commits", help, count(&counters.commits));
-    registry.register("records", "Number of records made durable", count(&counters.records));
+    registry.register("records", "Number of records committed", count(&counters.records));
     let seconds = counters.commit_us.load(Ordering::Relaxed) as f64 * 1e-6;
-    let help = "Time spent making command groups durable, in seconds";
+    let help = "Time spent committing command groups, in seconds";
     registry.register("commit_seconds", help, ConstCounter::new(seconds));
     registry.register("snapshots", "Number of snapshots saved", count(&counters.snapshots));
     let help = "Number of commands waiting for the writer";
@@ -112,7 +112,7 @@ fn register_service(app: &App, registry: &mut Registry) {
     let is_ready = app.writer.unavailable().is_none();
     registry.register("ready", "1 if the service can make decisions", gauge(is_ready.into()));
     let in_doubt = app.writer.clock_doubt().is_some();
-    let help = "1 if the clock is in doubt, so leases do not expire";
+    let help = "1 if the clock is in doubt (leases do not expire)";
     registry.register("clock_in_doubt", help, gauge(in_doubt.into()));
 }
 
@@ -130,14 +130,14 @@ fn register_machines(view: &StateView, registry: &mut Registry) {
     let nodes = |number: fn(&NodeCounts) -> u64| counts.iter().map(number).collect();
     register("free_nodes", "Number of free, healthy nodes", nodes(|counts| counts.free));
     register("busy_nodes", "Number of nodes held by leases", nodes(|counts| counts.busy));
-    let help = "Number of failed or drained nodes that no lease holds";
+    let help = "Number of failed or drained nodes not held by a lease";
     register("unavailable_nodes", help, nodes(|counts| counts.failed + counts.drained));
-    let help = "Number of failed nodes that no lease holds";
+    let help = "Number of failed nodes not held by a lease";
     register("failed_nodes", help, nodes(|counts| counts.failed));
-    let help = "Number of drained nodes that no lease holds";
+    let help = "Number of drained nodes not held by a lease";
     register("drained_nodes", help, nodes(|counts| counts.drained));
     let leases = (0..view.boards.len()).map(|index| lease_count(view, index)).collect();
-    register("leases", "Number of current leases", leases);
+    register("leases", "Number of active leases", leases);
     let reservations = |board| view.reservations_on(board).count() as u64;
     let help = "Number of advance reservations, including those that have begun";
     register("reservations", help, view.boards.iter().map(reservations).collect());

@@ -35,7 +35,8 @@ pub(crate) async fn authenticate(
 }
 
 impl App {
-    /// Charges a caller for `count` requests, on top of `paid` requests it has already paid for.
+    /// Charges a caller for `count` requests, on top of `paid` requests that it has already paid
+    /// for.
     ///
     /// # Errors
     /// Returns an error if the caller would exceed its rate limit.

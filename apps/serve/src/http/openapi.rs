@@ -79,7 +79,7 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
             constrain_coordinates(schema, &axes);
             require_shape_or_nodes(schema);
         }
-        // A command in a batch has only the member that names the command.
+        // A command in a batch has exactly one member, named after the command.
         if let Some(commands) = schemas["Operation"]["oneOf"].as_array_mut() {
             for command in commands {
                 command["additionalProperties"] = false.into();

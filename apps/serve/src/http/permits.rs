@@ -14,8 +14,8 @@ use tokio::sync::Notify;
 use crate::core::Caller;
 use crate::core::shares::Shares;
 
-/// The bit that is set in a permit's number while the permit is in use. A party first loses the
-/// permits with the lowest numbers.
+/// The bit that is set in a permit's number while the permit is in use. A party loses its
+/// lowest-numbered permits first.
 const IN_USE: u64 = 1 << 63;
 
 /// One of the parties that share the permits.
@@ -137,8 +137,8 @@ impl Permits {
     ///
     /// The party with the most permits loses the one that has been idle the longest or, if all are
     /// in use, its oldest. Unauthenticated callers lose permits first while they hold over a
-    /// quarter of all permits. An eighth is reserved for the operator. In a tie, the newcomer loses
-    /// a permit if it is tied; otherwise, the party with the oldest candidate permit does.
+    /// quarter of all permits. An eighth is reserved for the operator. In a tie, a tied newcomer
+    /// loses a permit; otherwise, the party with the oldest candidate permit does.
     fn victim<'a>(&self, granted: &'a Granted, newcomer: &Party) -> Option<(&'a Party, u64)> {
         let unknown = granted.parties().filter(|(party, ..)| !party.is_authenticated());
         let unknown_permits = unknown.map(|(_, [count], _)| count).sum::<usize>();

@@ -25,7 +25,7 @@ pub(crate) struct ProblemReply {
     /// The diagnosis, if the request was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) diagnosis: Option<Diagnosis>,
-    /// The exceeded quota and its current use.
+    /// The exceeded quota; `used` is its current use.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     quota: Option<u64>,
@@ -85,7 +85,7 @@ pub(super) fn status_of_reason(reason: Reason) -> u16 {
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) problem: Box<ProblemReply>,
-    /// The time to wait before retrying, in seconds. Defaults to the delay for the status.
+    /// The time to wait before retrying, in seconds. The default depends on the status.
     retry_after: Option<u32>,
 }
 
@@ -114,7 +114,7 @@ impl Fault {
     /// Logs an internal error and returns a fault that hides its details.
     pub(crate) fn internal(error: &impl std::fmt::Display) -> Fault {
         tracing::error!(%error, "a request failed");
-        Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "see the service's log")
+        Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "see the service log")
     }
 
     /// Returns the reply in its stored form.
@@ -143,7 +143,7 @@ impl From<Unavailable> for Fault {
                 "outcome-unknown",
                 format!("the command may have been carried out; retry with the same key: {reason}"),
             ),
-            Unavailable::Stopping => ("stopping", "the service is stopping".to_string()),
+            Unavailable::Stopping => ("stopping", "the service is shutting down".to_string()),
         };
         Fault::new(StatusCode::SERVICE_UNAVAILABLE, reason, detail)
     }

@@ -51,7 +51,7 @@ impl Moment {
         ServedMachine::of(&self.view, board, self.seed).map_err(Problem::bad)
     }
 
-    /// Parses a request, converting a number of nodes to a box by the machine's shape rule.
+    /// Parses a request, converting a number of nodes to a box using the machine's shape rule.
     pub(super) fn request<'a>(
         &self,
         board: &BoardView,

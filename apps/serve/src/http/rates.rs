@@ -14,7 +14,7 @@ const MAX_TENANTS: usize = 65_536;
 const MIN_CLEANUP: usize = 1024;
 
 /// The times at which the tenants' allowances will be full again, in microseconds. Each request
-/// postpones that time. A tenant without an entry has a full allowance.
+/// postpones its tenant's time. A tenant without an entry has a full allowance.
 #[derive(Default)]
 pub(crate) struct Allowances {
     full_at: HashMap<String, u64>,

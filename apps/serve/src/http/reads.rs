@@ -80,7 +80,7 @@ pub(crate) enum LeaseOrWaiting {
 #[utoipa::path(
     get, path = "/v1/leases", tag = "leases", params(ListQuery),
     responses(
-        (status = 200, description = "a page of leases, and where the next begins", body = Leases),
+        (status = 200, description = "a page of leases and the start of the next", body = Leases),
         Guarded, Missing
     )
 )]
@@ -131,7 +131,7 @@ pub(crate) async fn lease(
     Ok(Json(LeaseOrWaiting::Waiting(waiting.pop().ok_or_else(unknown)?)))
 }
 
-/// Returns waiting requests, by machine and in queue order, and why each is waiting.
+/// Returns waiting requests, by machine and in queue order, with the reasons for waiting.
 #[utoipa::path(
     get, path = "/v1/queue", tag = "leases", params(QueueQuery),
     responses((status = 200, description = "the requests", body = Queue), Guarded, Missing)

@@ -49,7 +49,7 @@ pub(crate) struct RefusedEntry {
 pub(crate) struct Refusals(Mutex<Shares<Option<String>, RefusedEntry, 1>>);
 
 impl Refusals {
-    /// Records those of the caller's requests that the reply shows to have been refused.
+    /// Records those of the caller's requests that were refused according to the reply.
     pub(super) fn record(
         &self,
         app: &App,

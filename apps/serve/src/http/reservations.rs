@@ -18,7 +18,7 @@ use super::{App, Fault};
 use crate::core::reply::ReservationReply;
 use crate::core::{Caller, Command, Problem, Reason, Reply, ReservationRequest};
 
-/// The maximum number of boxes and nodes in a reservation.
+/// The maximum number of boxes plus single nodes in a reservation.
 const MAX_PARTS: usize = 4096;
 
 /// Nodes to reserve in advance, as boxes, single nodes or both.

@@ -31,7 +31,8 @@ request_body! {
         /// The deadline for freeing the nodes (RFC 3339 in UTC).
         #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
         by: String,
-        /// The time in seconds for which the nodes are used; only affects delays [default: 0.001].
+        /// The time in seconds for which the nodes will be used; only affects delays [default:
+        /// 0.001].
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         for_s: Option<f64>,
         /// The maximum number of leases to move or requeue [default: 2].
@@ -62,7 +63,7 @@ pub(crate) struct RoomAnswer {
     cost: Option<u64>,
     /// The moves, in a feasible order.
     moves: Vec<RoomMove>,
-    /// The leases on the nodes to free that are expected to end before the deadline.
+    /// The leases on the nodes to be freed that are expected to end before the deadline.
     awaited: Vec<u64>,
     /// The requests that the plan delays, assuming that all jobs run as long as estimated.
     delayed: Vec<Delayed>,

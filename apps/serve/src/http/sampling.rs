@@ -179,7 +179,8 @@ fn sample_history(
     let oldest = history.oldest()?;
     let limits = ServiceLimits::default();
     let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-    // True if the current state was searched. A state that outlasts its interval always is.
+    // True if the current state was searched. A state that outlasts its interval is always
+    // searched.
     let mut searched = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {

@@ -149,7 +149,7 @@ fn count_slots(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Proble
     })
 }
 
-/// The latest metric counts by machine and shape, with the nodes that were free at the time.
+/// The latest box counts by machine and shape, with the nodes that were free at the time.
 #[derive(Default)]
 pub(crate) struct SlotCounts(Mutex<HashMap<(String, Sides), (Occupancy, SlotCount)>>);
 
@@ -162,8 +162,8 @@ pub(crate) struct SlotCount {
 }
 
 impl SlotCounts {
-    /// Returns the cached count if the free nodes have not changed. Otherwise recounts, which takes
-    /// about a millisecond.
+    /// Returns the cached count if the free nodes have not changed. Otherwise, counts again, which
+    /// takes about a millisecond.
     pub(crate) fn count(&self, board: &BoardView, sides: Sides) -> SlotCount {
         let mut counts = self.0.lock();
         let key = (board.spec.name.clone(), sides);

@@ -29,8 +29,8 @@ problems! {
         403: "the caller is not allowed to do this, or a page from another site sent the request",
         431: "the request head is too large",
         429: "the tenant has exceeded its rate limit; try again after `Retry-After` seconds",
-        500: "an internal error occurred; see the service's log",
-        503: "the service is unavailable; `reason` says why",
+        500: "an internal error occurred; see the service log",
+        503: "the service is unavailable; see `reason`",
     }
     /// Problems of every route with a request body.
     Posted {
@@ -44,7 +44,7 @@ problems! {
     }
     /// Problems of routes that refer to a lease, machine, node or strategy.
     Missing {
-        404: "an object that the request names does not exist",
+        404: "an object named in the request does not exist",
     }
     /// Problems of routes that change leases or nodes.
     Conflict {
@@ -52,7 +52,7 @@ problems! {
     }
     /// Problems of routes that read past records.
     Gone {
-        410: "the records have been removed, or do not exist yet",
+        410: "the records have been removed or do not exist yet",
     }
     /// Problems of a public route without parameters.
     Open {
@@ -61,7 +61,7 @@ problems! {
     }
     /// Problems of the readiness route.
     NotReady {
-        503: "the service is not ready; `reason` says why",
+        503: "the service is not ready; see `reason`",
     }
 }
 
@@ -74,7 +74,7 @@ impl<A: IntoResponses, B: IntoResponses> IntoResponses for Both<A, B> {
     }
 }
 
-/// Problems of every route with a question as its body.
+/// Problems of every route whose body is a question.
 pub(crate) type Questioned = Both<Guarded, Posted>;
 /// Problems of every route that makes a change.
 pub(crate) type Changed = Both<Questioned, Keyed>;

@@ -135,7 +135,7 @@ impl Traffic {
         Ok((request.map(|body| limit_body(body, received.clone())), Some(received)))
     }
 
-    /// Limits the memory for a reply. The reply to a change is sent in any case.
+    /// Limits the memory for a reply. The reply to a change is always sent.
     pub(super) async fn send(
         &self,
         caller: &Caller,

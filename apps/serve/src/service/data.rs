@@ -15,8 +15,8 @@ use crate::storage::postgres::{ClaimTimeouts, PostgresStore, password};
 use crate::storage::{RecordStore, StoreError};
 use crate::writer::{RecoveryError, Unavailable, recover};
 
-/// The timeouts after which a standby takes over: 3 s without a heartbeat. The leader stops sending
-/// heartbeats if a decision takes longer than a minute.
+/// Timeouts for takeovers: a standby takes over after 3 s without a heartbeat. The leader stops
+/// sending heartbeats if a decision takes longer than a minute.
 #[cfg(feature = "postgres")]
 const CLAIM_TIMEOUTS: ClaimTimeouts =
     ClaimTimeouts { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };
@@ -93,7 +93,7 @@ impl Data {
         self.state.configure(&wanted).map_err(RecoveryError::State)?;
         let event = Event::Configured { machines: wanted };
         let wall_ms = ServiceClock::new().now_ms();
-        // Do not trust a doubtful clock, even here.
+        // The wall clock may be wrong here too.
         let at_ms = match self.state.seq() {
             0 => wall_ms,
             _ => options.tuning.clock.now(wall_ms, self.state.now_ms()),
@@ -137,7 +137,7 @@ fn wanted_machines(
     Ok(wanted)
 }
 
-/// A store, and the reason why this server is not the leader; `None` if it is.
+/// A store, and the reason why this server is not the leader (`None` if it is).
 type OpenStore = (Box<dyn RecordStore>, Option<Unavailable>);
 
 fn open_store(options: &ServiceOptions) -> Result<OpenStore, ServiceError> {
@@ -151,7 +151,7 @@ fn open_store(options: &ServiceOptions) -> Result<OpenStore, ServiceError> {
     let (store, opened) = JournalStore::open(Arc::new(folder))?;
     if let Some(kept) = opened.kept {
         let bytes = opened.cut;
-        tracing::warn!(bytes, kept, "truncated the unacknowledged end of the journal");
+        tracing::warn!(bytes, kept, "discarded the unacknowledged journal tail");
     }
     layout.note().map_err(failed)?;
     Ok((Box::new(store), None))
@@ -168,7 +168,7 @@ fn open_database(
     let holder = format!("process {} on {}", std::process::id(), host.trim());
     let mut store = PostgresStore::open(connection(url, password)?, &holder, CLAIM_TIMEOUTS)?;
     store.keep_locked(folder);
-    let standby = || Unavailable::Standby("the leader is another server".to_string());
+    let standby = || Unavailable::Standby("another server is the leader".to_string());
     let unavailable = (!store.leads()).then(standby);
     Ok((Box::new(store), unavailable))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The name of the lock file in a directory.
 const LOCK: &str = "lock";
 
-/// A directory of files. Its methods fail like those in `std::fs`.
+/// A directory of files. Its errors are like those of `std::fs`.
 #[expect(clippy::missing_errors_doc, reason = "documented on the trait")]
 pub trait Disk: Send + Sync {
     /// Returns the names of the files, in no particular order.

@@ -12,7 +12,7 @@ use crate::core::{ServiceRecord, StateSnapshot};
 
 /// The text between the name of a truncated file and the offset of the cut.
 const CUT_INFIX: &str = ".cut-";
-/// The maximum number of saved copies of cut-off journal ends.
+/// The maximum number of saved journal tails.
 const MAX_CUTS: usize = 8;
 
 /// The journal and snapshot files in a directory.
@@ -80,7 +80,7 @@ impl Files {
         Ok(next)
     }
 
-    /// Saves bytes that will be cut off the end of a file, and removes the oldest saved copies.
+    /// Saves bytes before they are cut off the end of a file, and removes the oldest saved copies.
     pub(super) fn save_cut(&self, name: &str, offset: usize, bytes: &[u8]) -> io::Result<String> {
         let copy = format!("{name}{CUT_INFIX}{offset:012}");
         let mut file = self.disk.open(&copy)?;

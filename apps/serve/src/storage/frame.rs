@@ -16,9 +16,9 @@
 //! - an **announcement** of the next frame's size, if that exceeds [`MAX_UNANNOUNCED`] bytes.
 
 const MAGIC: [u8; 4] = *b"pvj1";
-/// The prefix that the magic numbers of all formats share; a digit follows it.
+/// The prefix shared by the magic numbers of all formats, followed by a digit.
 const MAGIC_FAMILY: &[u8] = b"pvj";
-/// The value in a format frame that takes the place of a record number.
+/// The placeholder for the record number in a format frame.
 const NO_RECORD: u64 = u64::MAX;
 /// The beginning of the format frame's body, up to the format number.
 const FORMAT_PREFIX: &str = "pavior journal, format ";
@@ -164,7 +164,7 @@ fn is_foreign(bytes: &[u8]) -> bool {
     digit.is_some_and(|digit| digit.is_ascii_digit() && *digit != MAGIC[3])
 }
 
-/// The context of the bytes after a file's last frame.
+/// Context for the bytes after a file's last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// True if no frame precedes these bytes.
@@ -174,7 +174,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Returns the maximum number of bytes that a single truncated write can leave here.
+    /// Returns the maximum number of bytes that a single truncated write can leave behind.
     pub fn max_bytes(self, bytes: &[u8]) -> usize {
         if self.is_at_start {
             return format().len();
@@ -190,8 +190,8 @@ impl Tail {
     }
 }
 
-/// Returns true if a valid frame begins anywhere after an offset. Takes O(n), because the magic
-/// occurs only in frames.
+/// Returns true if a valid frame begins anywhere after an offset. Takes O(n) time, because the
+/// magic occurs only in frames.
 pub fn follows(bytes: &[u8], offset: usize) -> bool {
     (offset + 1..bytes.len().saturating_sub(HEADER)).any(|start| {
         bytes[start..].starts_with(&MAGIC) && matches!(at(bytes, start), Found::Frame(..))

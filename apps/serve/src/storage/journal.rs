@@ -29,11 +29,11 @@ pub struct JournalStore {
     /// The number of the next record.
     next: u64,
     marks: Marks,
-    /// The reason why no more can be written; `None` if writing is possible.
+    /// The reason why writing is no longer possible; `None` if it is.
     failed: Option<String>,
 }
 
-/// The repairs made when opening a journal.
+/// The result of opening a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
     /// The number of bytes cut off the end, left behind by a write that was never acknowledged.
@@ -183,7 +183,7 @@ fn check_files(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<
         && !starts.contains(&(seq + 1))
     {
         let next = journal_name(seq + 1);
-        let reason = format!("{next}, which follows it, is missing");
+        let reason = format!("the next file, {next}, is missing");
         return Err(StoreError::damaged(&snapshot_name(*seq), 0, reason));
     }
     if let Some(mark) = mark

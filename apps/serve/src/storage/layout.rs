@@ -15,7 +15,7 @@ use super::disk::{Disk, DiskFolder};
 
 /// The directory for records.
 const RECORDS: &str = "journal";
-/// The empty file whose presence means that records exist.
+/// The name of an empty file that shows that records exist.
 const NOTE: &str = "records-are-in-journal";
 
 /// The data directory.
@@ -27,7 +27,7 @@ impl Layout {
     /// Returns the data directory, creating it if it does not exist.
     ///
     /// # Errors
-    /// Returns an error if it cannot be created.
+    /// Returns an error if the directory cannot be created.
     pub fn new(data: &Path) -> io::Result<Layout> {
         if !data.exists() {
             fs::create_dir_all(data)?;

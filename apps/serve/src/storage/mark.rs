@@ -1,4 +1,4 @@
-//! The mark of the journal's end, stored separately so that truncation is always detected.
+//! The end-of-journal mark, stored separately so that truncation is always detected.
 //!
 //! The file `mark` has two slots, each with one frame. Marks are written to them alternately, so an
 //! incomplete write damages only one mark. A mark is written when the journal is idle, when a new
@@ -32,7 +32,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Opens the file for writing, creating it if it does not exist.
+    /// Opens the mark file for writing, creating it if it does not exist.
     pub(super) fn open(disk: &dyn Disk) -> io::Result<Marks> {
         let bytes = bytes(disk)?;
         let mut file = disk.open(MARK)?;
@@ -78,7 +78,7 @@ fn bytes(disk: &dyn Disk) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns the last mark and its sequence number, which is different in each slot.
+/// Returns the last mark and its sequence number. Each slot has a different number.
 fn last_of(bytes: &[u8]) -> Option<(u64, Mark)> {
     let marks = [0, SLOT].into_iter().filter_map(|offset| read(bytes, offset));
     marks.max_by_key(|(turn, _)| *turn)

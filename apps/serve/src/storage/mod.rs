@@ -22,7 +22,7 @@ use thiserror::Error;
 
 use crate::core::{FoldError, ServiceRecord, StateSnapshot};
 
-/// Errors when reading or writing records.
+/// Errors from reading or writing records.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StoreError {
     /// The disk is full. Nothing was written; a later attempt may succeed.
@@ -40,7 +40,7 @@ pub enum StoreError {
     /// This server is not the writer, or cannot confirm that it is, for the given reason.
     #[error("this server cannot act as the leader: {0}")]
     Fenced(String),
-    /// The data is not what was written.
+    /// The data differs from what was written.
     #[error("{file} is damaged at offset {offset}: {reason}")]
     Damaged {
         /// The file.
@@ -60,7 +60,7 @@ pub enum StoreError {
         file: String,
         /// The offset in the file.
         offset: u64,
-        /// The unknown part.
+        /// The unrecognized element.
         what: String,
     },
     /// The records up to this number have been removed.
@@ -80,7 +80,7 @@ impl StoreError {
 /// A callback that receives each record. Reading stops when it returns false.
 pub type Each<'a> = &'a mut dyn FnMut(ServiceRecord) -> Result<bool, FoldError>;
 
-/// The writable side of a store.
+/// The write side of a store.
 pub trait RecordStore: Send {
     /// Appends records. Once this returns, the records survive a power failure.
     ///
@@ -94,7 +94,7 @@ pub trait RecordStore: Send {
     /// Checks that this server is still the writer.
     ///
     /// # Errors
-    /// Returns an error if another server is the writer or this cannot be determined.
+    /// Returns an error if another server is the writer, or if that cannot be determined.
     fn confirm(&mut self) -> Result<(), StoreError>;
 
     /// Performs maintenance while the service is idle.
@@ -114,13 +114,13 @@ pub trait RecordStore: Send {
     /// Checks that writing may be retried after a failure. The caller then rereads the records.
     ///
     /// # Errors
-    /// Returns an error if writing may not be retried, or not yet.
+    /// Returns an error if writing may not be retried yet, or at all.
     fn retry(&mut self) -> Result<(), StoreError>;
 
-    /// Notes that the writer begins a decision.
+    /// Notes the start of a decision.
     fn begin_decision(&self) {}
 
-    /// Notes that the writer has finished a group of decisions.
+    /// Notes the end of a group of decisions.
     fn end_decisions(&self) {}
 
     /// Returns this server's claim, if several servers share the records.
@@ -137,8 +137,8 @@ pub trait RecordStore: Send {
 
 /// A server's exclusive right to make decisions, which is checked on behalf of readers.
 pub trait Claim: Send + Sync {
-    /// Checks that no other server has taken over since this call began. The error explains why
-    /// this server may not act as the leader.
+    /// Checks that no other server had taken over when this call began. The error explains why this
+    /// server may not act as the leader.
     fn check(&self) -> BoxFuture<'static, Result<(), String>>;
 }
 

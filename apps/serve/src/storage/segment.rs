@@ -5,9 +5,9 @@
 //!
 //! 1. one flipped bit in a frame;
 //! 2. another format, unknown to this program;
-//! 3. damage, because the file's frames end before its mark, the file is not the last one, or
-//!    frames follow;
-//! 4. a truncated write, because the bytes are no longer than one write;
+//! 3. damage, if the file's frames end before its mark, the file is not the last one, or frames
+//!    follow;
+//! 4. a truncated write, if the bytes are at most one write long;
 //! 5. other damage.
 
 use super::frame::{self, Found, Frame, FrameKind, Tail};
@@ -108,8 +108,8 @@ impl Segment<'_> {
             return Ok(end);
         }
         let reason = format!(
-            "there is no frame here, and the remaining {found} bytes are more than a single write \
-             can leave ({most})"
+            "there is no frame here, but {found} bytes remain, more than a single write can leave \
+             ({most})"
         );
         Err(self.damaged(offset, &reason))
     }
@@ -129,7 +129,7 @@ impl Segment<'_> {
         self.damaged(offset, &reason)
     }
 
-    /// Passes a frame's records to `each` until it returns false. Returns its last result.
+    /// Passes a frame's records to `each` until it returns false. Returns the last result.
     fn records(
         &self,
         offset: usize,

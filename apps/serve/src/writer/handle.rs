@@ -41,7 +41,7 @@ pub struct RefusalInState {
 pub struct CommandAnswer {
     /// The reply to the caller.
     pub reply: Reply,
-    /// The refusal, for its diagnosis.
+    /// The refusal, if any, to be diagnosed.
     pub refusal: Option<RefusalInState>,
 }
 
@@ -60,7 +60,7 @@ pub enum Unavailable {
     Stopping,
 }
 
-/// The reason for doubting a clock: it is far ahead of the last record.
+/// The reason for doubting a clock that is far ahead of the last record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockDoubt {
     /// The time of the last record, in milliseconds since 1970.
@@ -188,9 +188,9 @@ impl WriterHandle {
     /// not wait for the writer.
     ///
     /// # Errors
-    /// Returns an error if another server may have made decisions since then.
+    /// Returns an error if another server may have made newer decisions.
     pub async fn view(&self) -> Result<Arc<StateView>, Unavailable> {
-        // Stored records can be shown even if no more can be stored.
+        // Stored records remain readable even if no more can be stored.
         match self.unavailable() {
             None | Some(Unavailable::ReadOnly(_)) => {}
             Some(why) => return Err(why),
@@ -200,7 +200,7 @@ impl WriterHandle {
         Ok(view)
     }
 
-    /// Checks that no other server has taken over since the call began.
+    /// Checks that no other server had taken over when this call began.
     ///
     /// # Errors
     /// Returns an error if another server may have taken over.
@@ -248,7 +248,7 @@ impl WriterHandle {
         *self.unavailable.write() = now;
     }
 
-    /// Returns the doubt about the clock, if any. No lease expires while the clock is in doubt.
+    /// Returns the reason to doubt the clock, if any. No lease expires while the clock is in doubt.
     pub fn clock_doubt(&self) -> Option<ClockDoubt> {
         *self.doubt.read()
     }

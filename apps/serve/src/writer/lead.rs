@@ -61,7 +61,7 @@ impl Writer {
         }
     }
 
-    /// Returns a command's time: the wall-clock time if it confirms a clock that is in doubt.
+    /// Returns a command's time: the wall-clock time if the command confirms a doubtful clock.
     pub(super) fn time_of(&self, command: &CallerCommand, now_ms: u64) -> u64 {
         let is_doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let CallerCommand { caller, command, .. } = command;
@@ -78,13 +78,13 @@ impl Writer {
         }
         if was_doubted {
             clock.set_ms(clock.wall_ms().max(state.now_ms()));
-            tracing::info!("the clock is trusted again, so leases expire");
+            tracing::info!("the clock is trusted again; leases can expire");
         }
         let doubt = ClockDoubt { last_ms: state.now_ms(), wall_ms: clock.wall_ms() };
         *self.handle.doubt.write() = state.is_clock_doubted().then_some(doubt);
     }
 
-    /// Returns the command that the service must execute on its own behalf now, if any.
+    /// Returns the command, if any, that the service itself must execute now.
     pub(super) fn own_command(&self, now_ms: u64) -> Option<Command> {
         let state = self.state.as_ref()?;
         if state.next_expiry_ms().is_some_and(|at| at <= now_ms) {

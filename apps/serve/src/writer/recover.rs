@@ -15,7 +15,7 @@ pub enum RecoveryError {
     #[error(transparent)]
     State(#[from] StateError),
     /// The snapshot is inconsistent.
-    #[error("the snapshot of record {seq} is inconsistent: {reason}")]
+    #[error("the snapshot at record {seq} is inconsistent: {reason}")]
     Snapshot {
         /// The number of the snapshot's record.
         seq: u64,
@@ -37,10 +37,10 @@ pub fn recover(
     state_at(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
-/// A past state: after the last record numbered at most `until` and no later than `at_ms`.
+/// The cutoff for a past state: the last record up to number `until` and time `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cutoff {
-    /// The number of some record at or before the cutoff, or 0.
+    /// A record number known to be at or before the cutoff, or 0.
     pub(crate) known: u64,
     /// The number of the last record to include.
     pub(crate) until: u64,

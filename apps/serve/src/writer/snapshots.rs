@@ -96,7 +96,7 @@ impl Writer {
             return self.handle.clock.now_ms() >= retry_ms;
         }
         let are_many = state.seq() >= self.snapshots.last + tuning.snapshot_every;
-        // Old records are removed by whole files, so even a short history must span several.
+        // Old records are removed in whole files, so even a short history must span several.
         let piece = tuning.snapshot_bytes.min(tuning.history_bytes / 4).max(1 << 16);
         let are_large = self.store.size() >= piece && state.seq() > self.snapshots.last;
         are_many || are_large

@@ -247,7 +247,7 @@ impl Writer {
         }
     }
 
-    /// Decides a command, noting if its answer depends on records in this group.
+    /// Decides a command and notes if its answer depends on records in this group.
     fn decide_task(&mut self, task: Task) -> Decided {
         let Task { command, answer: mut sender } = task;
         sender.start();

@@ -1,4 +1,4 @@
-//! Checks that the journal works without free descriptors, and creates new files once it can.
+//! Checks that the journal works without free file descriptors, and creates new files once it can.
 
 use std::sync::Arc;
 

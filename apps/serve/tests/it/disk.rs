@@ -61,13 +61,13 @@ pub(crate) enum Fault {
     Error,
     /// The disk stays full.
     Full,
-    /// The next file opens fail, as many as this number.
+    /// This many of the next file opens fail.
     Descriptors(u64),
     /// The operation panics.
     Panic,
 }
 
-/// A simulated disk. Clones share it.
+/// A simulated disk, shared by its clones.
 #[derive(Clone, Default)]
 pub(crate) struct Simulated(Arc<Mutex<Inner>>);
 

@@ -27,7 +27,7 @@ const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
 const BEGINS: u64 = 30;
 const DAY_S: u64 = 86_400;
 
-/// A job from the log and what happened to it. Times are in milliseconds since 1970.
+/// A job from the log and its outcome. Times are in milliseconds since 1970.
 struct LogJob {
     record: Record,
     submit_ms: u64,
@@ -73,7 +73,7 @@ impl Days {
         }
     }
 
-    /// Ends simultaneous jobs in one batch, so the queue advances only after the last of them.
+    /// Ends jobs due at the same time in one batch, so the queue advances only after the last.
     fn end(&mut self, at: u64) {
         let mut ends = Vec::new();
         while let Some(&next) = self.agenda.first().filter(|next| (next.0, next.1) == (at, 0)) {

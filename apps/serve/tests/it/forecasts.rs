@@ -19,7 +19,7 @@ fn whole(machine: &str, job: &str) -> Value {
     json!({ "shape": [8, 8], "estimate_s": 3600, "machine": machine, "job": job, "wait": true })
 }
 
-/// Waits until a waiting request has a forecast, and returns it.
+/// Waits for a queued request's forecast, and returns it.
 fn forecast(client: &mut Client, request: &Value) -> Value {
     let path = format!("/v1/leases/{}", request["id"]);
     let mut found = Value::Null;
@@ -89,7 +89,7 @@ fn a_waiting_request_gets_an_interval_and_a_fitting_one_starts_now() {
     let before = now_ms();
     let fits = would(&mut client, &json!({ "nodes": 4, "machine": "other" }));
     let now = fits["median"].as_str().unwrap();
-    // The service reads the system clock only once, so the two times may differ slightly.
+    // The service reads the wall clock only at startup, so the two times may differ slightly.
     assert!((before - 1000..=now_ms() + 1000).contains(&millis(now)), "{fits}");
     has(&fits, &json!({ "earliest": now, "latest": now, "plan": now }));
 
@@ -132,7 +132,7 @@ fn an_event_renews_only_forecasts_that_it_can_change() {
     until("the new forecasts", || made(&mut client) == [6, 1]);
 }
 
-/// Every 3x3 box contains node [1, 1]. While this node is unavailable, no start may be forecast.
+/// Checks that no start is forecast while node [1, 1], part of every 3x3 box, is unavailable.
 #[test]
 fn a_request_that_cannot_start_has_no_time() {
     let (server, _) = fresh(|setup| {
@@ -158,7 +158,7 @@ fn a_request_that_cannot_start_has_no_time() {
         assert_eq!((&answer["obstacle"], &answer["place"]), (&Value::Null, &Value::Null));
         assert!(millis(answer["plan"].as_str().unwrap()) <= now_ms() + 1000, "{answer}");
     }
-    // A request that waits gets the same answer. The one behind it reports a different obstacle.
+    // A waiting request gets the same answer. The request behind it reports a different obstacle.
     assert_eq!(client.post("/v1/nodes/drain", node).status, 200);
     let waits = client.lease(json!({ "shape": [3, 3], "wait": true }));
     let answer = forecast(&mut client, &waits);

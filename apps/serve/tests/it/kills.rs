@@ -1,8 +1,8 @@
 //! Tests a server process that is killed repeatedly under load.
 //!
 //! Clients record the start, end and answer of each request. The journal contains the service's
-//! order. This order is a linearization if it explains every answer, no node is held twice, and no
-//! request comes after one that started after it ended.
+//! order. This order is a linearization if it explains every answer, no node is held twice, and a
+//! request that ends before another starts also precedes it.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long
 //! version, with 64 clients.

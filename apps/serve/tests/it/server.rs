@@ -240,7 +240,7 @@ fn child() {
     serve_if_asked();
 }
 
-/// If the environment contains options, serves until stopped and returns true.
+/// Serves until stopped and returns true, if the environment contains options.
 pub(crate) fn serve_if_asked() -> bool {
     let Ok(text) = std::env::var(OPTIONS) else { return false };
     let (setup, path): (Setup, PathBuf) = serde_json::from_str(&text).expect("bad options");

@@ -1,4 +1,4 @@
-//! Tests, over HTTP and in the metrics, how many boxes fit at the same time.
+//! Tests the number of boxes that fit at once, over HTTP and in the metrics.
 
 use serde_json::{Value, json};
 

@@ -73,7 +73,7 @@ fn reads_do_not_wait_for_a_decision() {
     println!("{reads} reads during a decision, the longest {longest:?}");
     assert!(reads >= 12, "{reads} reads during the decision");
     assert_eq!(deciding.join().unwrap().unwrap().status, 200);
-    // Readers see the batch's changes all at once, at the latest when the reply has arrived.
+    // Readers see the batch's changes all at once, and no later than the reply.
     let after = client.seq();
     assert!(after > before && [before, after].contains(&shown), "{before} {shown} {after}");
 }
@@ -87,7 +87,7 @@ fn commands_behind_a_slow_one_are_answered_one_by_one() {
     assert!(attempts.any(|times| times[0] < times[5] / 2), "all replies arrived together");
 }
 
-/// Sends a command six times at once. Returns when each of the replies arrived, in order.
+/// Sends a command six times at once. Returns the time until each reply arrived, in order.
 fn reply_times(address: &str, command: &str) -> Vec<Duration> {
     let (answered, answers) = channel();
     let began = Instant::now();

@@ -169,7 +169,8 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     assert!(first.stop() < Duration::from_secs(40));
 }
 
-/// Returns timeouts that limit how long a leader may be silent but not how long it may decide.
+/// Returns timeouts that limit how long a leader may be silent but not how long a decision may
+/// take.
 pub(crate) fn timeouts(silence_s: f64) -> ClaimTimeouts {
     ClaimTimeouts { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
 }

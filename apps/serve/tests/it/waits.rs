@@ -1,4 +1,5 @@
-//! Tests the reasons for waiting, in replies about the queue or one request and in explanations.
+//! Tests the reasons for waiting, as given for the queue, for a single request, and in
+//! explanations.
 
 use serde_json::{Value, json};
 

@@ -61,7 +61,7 @@ mod tests {
         assert!(!second.acquire(Some(&path)).unwrap());
         drop(first);
         assert!(second.acquire(Some(&path)).unwrap());
-        // Removing the file revokes the lock, which the holder notices.
+        // Removing the file revokes the lock, and the holder notices.
         std::fs::remove_file(&path).unwrap();
         let mut third = Lock::default();
         assert!(third.acquire(Some(&path)).unwrap() && !second.acquire(Some(&path)).unwrap());

@@ -20,8 +20,8 @@ impl Daemon {
         };
         self.metrics.set_gate(fault.is_none());
         self.gate_check_at = time + if fault.is_none() { GATE_CHECK_S } else { GATE_RECHECK_S };
-        let line = fault
-            .map(|error| LogLine::new("warn", "the gate has a fault", json!({ "error": error })));
+        let line =
+            fault.map(|error| LogLine::new("warn", "gate check failed", json!({ "error": error })));
         self.problems.log(Problem::Gate, line);
     }
 }

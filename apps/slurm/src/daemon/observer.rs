@@ -91,7 +91,7 @@ impl Observer {
         let begun = std::time::SystemTime::now();
         let ledger = Ledger::read(&self.config);
         let line = ledger.as_ref().err().map(|error| {
-            LogLine::new("warn", "slurm does not answer", json!({ "error": error.to_string() }))
+            LogLine::new("warn", "Slurm is not responding", json!({ "error": error.to_string() }))
         });
         self.problems.log(Problem::Skipped, line);
         let is_ok = ledger.is_ok();

@@ -35,10 +35,10 @@ impl Problem {
     /// Returns the log event for the end of the problem, if there is one.
     fn end(self) -> Option<&'static str> {
         match self {
-            Problem::Skipped => Some("slurm answers again"),
+            Problem::Skipped => Some("Slurm is responding again"),
             Problem::Unreadable => Some("no more malformed records"),
             Problem::Lock => Some("acquired the lock; now active"),
-            Problem::Gate => Some("the gate has no fault"),
+            Problem::Gate => Some("gate check passed"),
             Problem::Overlap | Problem::Boxless => None,
         }
     }

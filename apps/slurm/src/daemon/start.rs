@@ -21,7 +21,7 @@ pub(super) fn check_cluster(config: &Config, changes: bool) -> Result<(), SlurmE
     Ok(())
 }
 
-/// Checks the user's permissions. Only root and SlurmUser can change any job and skip the gate.
+/// Checks the user's permissions. Only root and SlurmUser can change any job and bypass the gate.
 fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     let number_of = |text: &str| number::<u32>(text.split_once('(')?.1.strip_suffix(')')?);
     if user == 0 || number_of(slurm_user) == Some(user) {

@@ -68,7 +68,7 @@ impl InvalidDemand {
     pub(crate) fn fault(self) -> &'static str {
         match self {
             InvalidDemand::Constraint => "its constraint cannot be parsed",
-            InvalidDemand::Processors => "its number of processors cannot be parsed",
+            InvalidDemand::Processors => "its CPU count cannot be parsed",
             InvalidDemand::Gres => "its GRES cannot be parsed",
             InvalidDemand::Memory => "its memory cannot be parsed",
             InvalidDemand::Layout => "its processor layout cannot be parsed",

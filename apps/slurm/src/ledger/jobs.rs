@@ -26,7 +26,7 @@ pub(crate) struct SlurmJob {
     /// The time at which the job was submitted or last requeued.
     pub(crate) submitted: u64,
     pub(crate) phase: Phase,
-    /// Slurm's reason why the job is waiting.
+    /// The reason for waiting, as reported by Slurm.
     pub(crate) reason: String,
     /// The priority in Slurm, which is 0 if a user or operator is holding the job.
     pub(crate) priority: u64,

@@ -78,8 +78,8 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
 }
 
 /// Parses a node state and its flags, which may be `~` (off until a job needs the node), `#`
-/// (powering on), `%` (powering off), `!` (powers off after its job, even if draining until then),
-/// `-` (planned for a job) and `+` (with a completing job). Any other flag, such as `*` (not
+/// (powering on), `%` (powering off), `!` (will power off after its job; may be draining until
+/// then), `-` (planned for a job) and `+` (with a completing job). Any other flag, such as `*` (not
 /// responding), `$` (in maintenance) or `@` (will be rebooted), makes the node unavailable.
 fn condition(state: &str) -> Condition {
     let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];

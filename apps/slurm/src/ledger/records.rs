@@ -83,7 +83,7 @@ pub(crate) fn read(
     let (mut jobs, mut unreadable) = (Vec::new(), Vec::new());
     let mut check_gap = |between: &str, expected: &str| {
         if between != expected {
-            let fault = "there is text between the records";
+            let fault = "unexpected text between records";
             unreadable.push(Unreadable { job: None, fault, nodes: Vec::new() });
         }
     };
@@ -159,9 +159,9 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
     };
     let name = name.parse().map_err(|_| {
         let several = "it is part of a heterogeneous job or represents several tasks";
-        if is_compound_identifier(name) { several } else { "its identifier cannot be parsed" }
+        if is_compound_identifier(name) { several } else { "its job ID cannot be parsed" }
     })?;
-    let nodes = number(nodes).ok_or("its number of nodes cannot be parsed")?;
+    let nodes = number(nodes).ok_or("its node count cannot be parsed")?;
     let excluded = node_list(excluded).ok_or("its excluded nodes cannot be parsed")?;
     let demands =
         DemandFields { features, gres, memory, least_cpus, cpus, nodes, layout, disk, excluded };
@@ -172,7 +172,7 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
         reason: reason.to_string(),
         priority: number::<u32>(priority).ok_or("its priority cannot be parsed")?.into(),
         nodes,
-        held_nodes: node_list(held).ok_or("its nodes cannot be parsed")?,
+        held_nodes: node_list(held).ok_or("its node list cannot be parsed")?,
         requested_nodes: node_list(requested).ok_or("its requested nodes cannot be parsed")?,
         licenses: licenses.parse().map_err(|_| "its licenses cannot be parsed")?,
         start: timestamp(start)?,

@@ -25,7 +25,7 @@ pub(crate) struct Site {
     /// The time in seconds within which Slurm examines a job after its gate opens.
     pub(crate) examination_s: u64,
     pub(crate) preemption: Preemption,
-    /// The default preemption mode, which QOS and partitions can override.
+    /// The default preemption mode, which QOSes and partitions can override.
     pub(crate) mode: Mode,
     /// The minimum time that a job must run before it can be preempted, in seconds.
     pub(crate) exempt_s: u64,
@@ -183,13 +183,14 @@ pub(crate) fn value<'a>(shown: &'a str, key: &str) -> &'a str {
     line.and_then(|line| line.split_once('=')).map_or("", |(_, value)| value.trim())
 }
 
-/// Returns true if Slurm runs jobs first come, first served.
+/// Returns true if Slurm schedules jobs first come, first served.
 pub(crate) fn is_fifo(config: &str) -> bool {
     value(config, "PriorityType") == "priority/basic"
 }
 
-/// Returns the maximum time between runs of Slurm's scheduler, in seconds, plus a third for the run
-/// itself. The scheduler often runs earlier, for example when a job is submitted, ends or changes.
+/// Returns the maximum interval between runs of Slurm's scheduler, in seconds, plus a third to
+/// allow for the run. The scheduler often runs earlier, for example when a job is submitted, ends
+/// or changes.
 fn examination_s(scheduler: &str, parameters: &str) -> u64 {
     let interval = |key: &str, usual: u64| {
         let mut all = parameters.split(',').filter_map(|one| one.trim().split_once('='));

@@ -17,7 +17,7 @@ pub(super) fn timestamp(text: &str) -> Result<Option<u64>, &'static str> {
     match number::<u32>(text) {
         Some(seconds) => Ok(Some(seconds.into())),
         None if is_word(text) => Ok(None),
-        None => Err("one of its times cannot be parsed"),
+        None => Err("one of its timestamps cannot be parsed"),
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Association {
 /// An array's limit on the number of concurrent tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Throttle {
-    /// The limit has not been read. Until it is read, only one task may run.
+    /// The limit has not been read yet, so only one task may run.
     Unknown,
     /// The array has no limit or has ended.
     Unlimited,

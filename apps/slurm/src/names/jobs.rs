@@ -13,7 +13,7 @@ pub(crate) struct JobName {
 }
 
 impl JobName {
-    /// Returns the array's number if the job is an array task.
+    /// Returns the array's job ID if the job is an array task.
     pub(crate) fn array(self) -> Option<u32> {
         self.task.map(|_| self.number)
     }
@@ -58,7 +58,7 @@ pub(crate) fn is_compound_identifier(text: &str) -> bool {
     component || text.split_once('_').is_some_and(|(job, at)| is_number(job) && in_brackets(at))
 }
 
-/// Returns an array's number if the text names the whole array, either as `7` or in the form that
+/// Returns an array's job ID if the text names the whole array, either as `7` or in the form that
 /// `squeue` prints, such as `7_[3-10%2]`.
 pub(crate) fn array_of(text: &str) -> Option<u32> {
     let whole = if is_compound_identifier(text) {

@@ -94,7 +94,7 @@ fn from_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<Node
     }
     if let Some(node) = names.iter().position(String::is_empty) {
         let point = grid.point(NodeId(node as u32));
-        return Err(format!("nodes: no name is given for {:?}", &point[..grid.axes()]));
+        return Err(format!("nodes: {:?} has no name", &point[..grid.axes()]));
     }
     names.iter().map(|name| parse_name(name)).collect()
 }

@@ -45,7 +45,8 @@ impl<'a> Builder<'a> {
             .map_err(SlurmError::Planner)?;
         let nodes = config.grid.nodes() as usize;
         let mut conditions = world.conditions();
-        // These nodes are in a malformed job record, so they count as unavailable even if idle.
+        // These nodes are named in a malformed job record, so they count as unavailable even if
+        // idle.
         for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
             if let Some(id) = config.nodes.get(name) {
                 conditions[id.index()] = Condition::Unavailable;

@@ -27,7 +27,7 @@ struct Key<'a> {
 struct Rules<'a> {
     /// The reservation that the job uses, or an empty string.
     reservation: &'a str,
-    /// For each reservation, true if it overlaps the job.
+    /// True for each reservation that overlaps the job in time.
     overlapping: Vec<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! Slurm's wait reasons that name a limit, and the jobs to which the limit applies.
+//! Slurm's job reasons that name a limit, and the jobs to which the limit applies.
 
 use crate::ledger::SlurmJob;
 

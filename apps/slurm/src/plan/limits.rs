@@ -83,7 +83,7 @@ impl<'a> Limits<'a> {
         exceeded.next().map(Meter::description)
     }
 
-    /// Adds the usage of a job that may start.
+    /// Adds the expected usage of a job that may start.
     pub(crate) fn reserve(&mut self, job: &SlurmJob) {
         for &at in self.meters_for(job).iter() {
             let usage = self.usage_of(job, self.meters[at].kind);
@@ -105,7 +105,7 @@ impl<'a> Limits<'a> {
         one.iter().any(|meter| other.contains(meter))
     }
 
-    /// Returns the amount of a limit that a job would use.
+    /// Returns how much of a limit a job would use.
     fn usage_of(&self, job: &SlurmJob, kind: LimitKind) -> u64 {
         let nodes = u64::from(job.nodes);
         let amount = match kind.unit {

@@ -31,7 +31,8 @@ pub(crate) enum Role {
     Ungated,
     /// The job is waiting for a box.
     Waits(Request),
-    /// The job cannot be placed now, because it is held, not yet eligible, or has an invalid shape.
+    /// The job cannot be placed now, because it is held or not yet eligible, or has an invalid
+    /// shape.
     Ineligible,
 }
 

@@ -6,7 +6,7 @@ use crate::ledger::{JobKey, Ledger, Phase, SlurmJob};
 use crate::names::Note;
 use crate::plan::limit_reasons::LimitScope;
 
-/// The time for which a reported limit is assumed to apply if no job ends, in seconds.
+/// The time, in seconds, for which a reported limit is assumed to apply if no job ends.
 const LIMIT_DURATION_S: u64 = 60;
 
 /// State that is kept between cycles.
@@ -46,7 +46,7 @@ pub(super) struct Eviction {
 struct ReachedLimit {
     scope: LimitScope,
     job: JobKey,
-    /// The job's class. If an operator changes the class, the job is retried.
+    /// The job's QOS, account and partition. If an operator changes them, the job is retried.
     class: [String; 3],
     reason: String,
     /// The jobs that hold nodes and count toward the limit. If one ends, the limit is dropped.

@@ -45,8 +45,8 @@ pub(crate) fn reserved_note(world: World<'_>) -> Note {
         format!("; nodes in the magnetic reservation {0} need --reservation={0}", one.name)
     });
     Note::new(&format!(
-        "pavior: waiting for a reservation to end, because every box of its shape has nodes that \
-         are reserved before the job would reach its time limit{magnetic}"
+        "pavior: waiting for a reservation to end, because every box of its shape contains nodes \
+         that are reserved before its time limit would expire{magnetic}"
     ))
 }
 

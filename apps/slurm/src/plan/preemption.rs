@@ -67,7 +67,7 @@ pub(crate) fn grace_s(site: &Site, victim: &SlurmJob) -> u64 {
     }
 }
 
-/// Returns true if there may be other jobs that this job can preempt.
+/// Returns true if there may be jobs that this job can preempt.
 fn can_preempt(site: &Site, job: &SlurmJob) -> bool {
     match site.preemption {
         Preemption::Off => false,

@@ -9,7 +9,7 @@ use crate::ledger::SlurmJob;
 use crate::ledger::records::CONTROL_CHARACTERS;
 use crate::plan::shape;
 
-/// Creates the rule that converts a number of nodes to a box. The gate uses the same rounding.
+/// Creates the rule that converts a node count to a box. The gate rounds counts the same way.
 pub(crate) fn shaper(grid: &Grid) -> Shaper {
     // The rule is deterministic, so neither the seed nor the replication matters.
     Shaper::new(&"compact".parse().expect("`compact` is a shape rule"), grid, 1, 0)

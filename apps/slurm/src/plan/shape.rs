@@ -13,7 +13,7 @@ use crate::names::number;
 
 const NOT_WRITTEN: &str = "specify the shape as shape=4x4";
 const NO_SHAPE: &str = "its shape must have the form 4x4";
-const BAD_SIDE: &str = "each side of its shape must be from 1 to 65535";
+const BAD_SIDE: &str = "each side of its shape must be between 1 and 65535";
 
 /// The maximum number of digits in a side, including leading zeros.
 const MAX_DIGITS: usize = 5;
@@ -33,7 +33,7 @@ pub(crate) fn read(comment: &str, axes: usize) -> Result<Option<Sides>, String> 
     found.map(|text| sides(text, axes)).transpose()
 }
 
-/// Finds the next word `shape` and returns the position at which it ends.
+/// Finds the next occurrence of the word `shape` and returns its end position.
 fn next_word(comment: &str, from: usize) -> Option<usize> {
     const WORD: &[u8] = b"shape";
     let bytes = comment.as_bytes();

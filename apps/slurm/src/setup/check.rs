@@ -87,7 +87,7 @@ fn conf_faults(config: &Config, loaded: &str, reservations: &str) -> Vec<String>
         if value("SchedulerParameters").contains("extra_constraints") {
             faults.push(
                 "pavior.toml: tell = \"extra\" conflicts with extra_constraints in slurm.conf, \
-                 which makes Slurm interpret it as node constraints"
+                 which makes Slurm interpret that field as node constraints"
                     .into(),
             );
         }

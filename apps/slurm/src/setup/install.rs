@@ -1,6 +1,6 @@
-//! The `pavior slurm install` command, which writes the files that a cluster needs, each sealed by
-//! a checksum in its first line. It writes nothing if it would overwrite a file that was edited or
-//! was not written by Pavior. A site's own job_submit.lua is left unchanged.
+//! The `pavior slurm install` command, which writes the files that a cluster needs, each sealed
+//! with a checksum in its first line. It writes nothing if it would overwrite a file that was
+//! edited or was not written by Pavior. A site's own job_submit.lua is left unchanged.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ const UNIT: &str = "pavior-slurm.service";
 /// or, if users other than root can change `program`, the packaged program.
 ///
 /// # Errors
-/// Returns an error if a file cannot be written or if Pavior did not write the file it would
-/// replace.
+/// Returns an error if a file cannot be written, or if it would replace a file that Pavior did not
+/// write.
 pub fn install(
     config: &Config,
     config_path: &Path,
@@ -97,12 +97,12 @@ fn conf_lines(config: &Config, lists: Option<&Lists>) -> String {
     gate::sealed("#", &text)
 }
 
-/// Formats the instructions if other users can change the program that root would run.
+/// Formats the instructions printed if other users can change the program that root would run.
 fn copy_instructions(program: &Path, writable: &Path) -> [String; 2] {
     let packaged = unit::PACKAGED_PROGRAM;
     [
         format!(
-            "  It starts {packaged}, because users other than root can change {}.",
+            "  The unit starts {packaged}, because users other than root can change {}.",
             writable.display()
         ),
         format!(

@@ -52,7 +52,7 @@ impl List {
 /// The maximum nesting depth of included files.
 const MAX_DEPTH: usize = 8;
 
-/// Limits on the call to Slurm. If they are exceeded, the files are written without its lists.
+/// Limits on the call to Slurm. If they are exceeded, the files are written without Slurm's lists.
 const ANSWER_BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
 
 /// The lines that set each list, in order.
@@ -162,7 +162,7 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ';']).map(str::trim).filter(|entry| !entry.is_empty())
 }
 
-/// Removes the plugin type that may precede the name of a plugin.
+/// Removes the plugin type, if any, from a plugin's name.
 fn plugin(entry: &str) -> &str {
     entry.strip_prefix("job_submit/").unwrap_or(entry)
 }

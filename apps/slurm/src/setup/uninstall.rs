@@ -59,7 +59,7 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
         remove_module(config, folder, &mut removal)?;
     }
     let (count, objections) = strip_all(config, &operator, is_fifo(&loaded))?;
-    removal.done.push(format!("jobs that are no longer gated: {count}"));
+    removal.done.push(format!("jobs no longer gated: {count}"));
     let rejected = |text| format!("Slurm rejected a change: {text}");
     removal.left.extend(objections.into_iter().map(rejected));
     removal.done.push(unreserve(&operator, &config.license)?.into());
@@ -71,12 +71,13 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
         );
     }
     removal.left.extend([
-        "lua in JobSubmitPlugins in slurm.conf, unless something else needs it".into(),
+        "remove lua from JobSubmitPlugins in slurm.conf unless something else needs it".into(),
         format!(
-            "{}:1 in Licenses in slurm.conf, once no job requests it; then restart slurmctld",
+            "remove {}:1 from Licenses in slurm.conf once no job requests it; then restart \
+             slurmctld",
             config.license
         ),
-        "the unit pavior-slurm.service, and /etc/pavior".into(),
+        "remove the unit pavior-slurm.service and /etc/pavior".into(),
     ]);
     Ok(removal)
 }
@@ -92,7 +93,7 @@ fn remove_calls(config: &Config, folder: &Path, removal: &mut Removal) -> Result
     if !gate::is_sealed(&text) {
         removal.left.push(format!(
             "{} was kept because it has been edited since pavior slurm install wrote it; remove \
-             the lines that name {name} and run this command again",
+             the lines that mention {name} and run this command again",
             path.display()
         ));
         return Ok(false);

@@ -89,13 +89,13 @@ impl Metrics {
             last_success: register(
                 all,
                 "last_success_timestamp_seconds",
-                "End of the last cycle in which Slurm responded, in seconds since 1970",
+                "End of the last cycle in which Slurm responded, as Unix time in seconds",
             ),
             active: register(all, "active", "1 if this daemon is active"),
             gate: register(
                 all,
                 "gate_loaded",
-                "1 if slurmctld has loaded the gate, 0 if it has not or this is unknown",
+                "1 if slurmctld has loaded the gate, 0 if not or if unknown",
             ),
             malformed: register(
                 all,

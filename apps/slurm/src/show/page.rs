@@ -1,4 +1,4 @@
-//! The view of a machine, its jobs and its queue for the page.
+//! The page's view of a machine, its jobs and its queue.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

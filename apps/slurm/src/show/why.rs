@@ -126,7 +126,7 @@ fn role_line(job: &SlurmJob, role: &Role) -> Option<String> {
             nodes()
         )),
         Role::Held => Some(format!("{name} is held")),
-        Role::Obstructed(fault) => Some(format!("{name} will be placed again: {fault}")),
+        Role::Obstructed(fault) => Some(format!("{name} will get a new placement: {fault}")),
         Role::Ineligible => Some(format!("{name} is waiting for Slurm: {}", shown(&job.reason))),
         Role::Holds | Role::Requeued | Role::Ungated | Role::Waits(_) => None,
     }

@@ -148,7 +148,7 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap().trim().to_string()
     }
 
-    /// Submits a job that only sleeps, and returns its number. `name` begins with the job's shape.
+    /// Submits a job that only sleeps, and returns its job ID. `name` begins with the job's shape.
     pub(crate) fn submit(&self, name: &str, options: &str, seconds: f64) -> String {
         let line =
             format!("sbatch --parsable -o /dev/null -J {name} {options} --wrap 'sleep {seconds}'");

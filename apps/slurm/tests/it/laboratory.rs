@@ -66,7 +66,7 @@ fn an_answer_has_one_time_and_one_place(cluster: &Cluster) {
     cluster.wait_until_empty(30);
 }
 
-/// Returns the command lines of all processes that mention a folder.
+/// Returns the command lines of all processes that mention a directory.
 fn processes(folder: &Path) -> String {
     let name = folder.to_str().unwrap();
     let lines = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {

@@ -26,7 +26,7 @@ impl Observer {
         let started: Value = serde_json::from_str(&line).unwrap();
         let page = started["page"].as_str().unwrap();
         let address = page.trim_start_matches("http://").trim_end_matches('/').to_string();
-        // Read the observer's log, since the observer would block once the pipe was full.
+        // Read the observer's log, because the observer would block if the pipe filled up.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let observer = Observer { child, address };
         for _ in 0..3000 {
@@ -84,7 +84,8 @@ fn json(answer: &str) -> Value {
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"))
 }
 
-/// Job records. One job's nodes do not form a box, one has a hostile comment, two have no shape.
+/// Job records. One job's nodes do not form a box, one job has a hostile comment, and two have no
+/// shape.
 const SQUEUE: &str = "runs 7 3 'n[0,1,4]' ''
     job 8 PD \"$(printf '</script>\\033[2J')\" 9 4 '' '' N/A 1:00 100 '(null)' \
         \"$(printf 'shape=2x2 <b>\\033[31m')\"

@@ -1,4 +1,4 @@
-//! Tests for further race conditions in Slurm, one per function.
+//! Tests for other race conditions in Slurm, one per function.
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     assert!(pass < large, "{pass} is not before {large}; log:\n{}", cluster.log());
 }
 
-/// Kills slurmctld before it has saved a job, so it forgets the job and reuses its number.
+/// Kills slurmctld before it has saved a job, so it forgets the job and reuses its job ID.
 pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     // After this delay, slurmctld has saved all earlier changes.
     std::thread::sleep(Duration::from_secs(6));

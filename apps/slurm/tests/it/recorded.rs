@@ -1,6 +1,6 @@
 //! Records the output of `squeue` for jobs of every kind, some of which have hostile comments. If
-//! PAVIOR_SLURM_RECORD names a folder, the output is written there. The library's unit tests read
-//! one such file per release.
+//! PAVIOR_SLURM_RECORD names a directory, the output is written there. The library's unit tests
+//! read one such file per release.
 
 use std::path::PathBuf;
 

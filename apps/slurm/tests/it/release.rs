@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// A Slurm release, as packaged by a Debian release.
+/// A Slurm release, as packaged in a Debian release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Release {
     /// 22.05, from Debian 12.
@@ -58,14 +58,14 @@ pub(crate) use on_each_release;
 static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
 
 /// An environment with an installed release. When it ends, even if the test is killed, its
-/// processes and mounts disappear, along with everything written outside the test's folder.
+/// processes and mounts disappear, along with everything written outside the test's directory.
 pub(crate) struct Place {
     process: Child,
     root: PathBuf,
 }
 
 impl Place {
-    /// Opens an environment that has access to a folder. Creates missing chroots, which takes
+    /// Opens an environment that has access to a directory. Creates missing chroots, which takes
     /// minutes.
     ///
     /// # Errors

@@ -97,7 +97,7 @@ fn run_daemons_with_a_lock(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("second");
 }
 
-/// Replaces the daemon's executable under load, reloads the configuration, restarts slurmctld.
+/// Replaces the daemon's executable under load, reloads the configuration, and restarts slurmctld.
 fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     let folder = cluster.path().display().to_string();
     cluster.start_daemon();

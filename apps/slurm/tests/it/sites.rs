@@ -8,7 +8,7 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { jobs_that_wait_for_other_things nodes_that_are_powered_off }
 
-/// Submits, as the given user, a job that has a shape and only sleeps. Returns its number.
+/// Submits, as the given user, a job that has a shape and only sleeps. Returns its job ID.
 pub(crate) fn submit(
     cluster: &Cluster,
     user: User,

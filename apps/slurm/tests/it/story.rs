@@ -115,8 +115,8 @@ fn a_job_on_wrong_nodes_is_requeued(cluster: &mut Cluster) {
     cluster.wait_until_empty(60);
 }
 
-/// While a job's gate is open, drains one of its nodes or names too few nodes. The gate must close,
-/// and the job must be placed again.
+/// Opens one job's gate on a box with a drained node, and another's on too few nodes. Both gates
+/// must close, and both jobs must be placed again.
 fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.kill_daemon();
     cluster.run("scontrol update NodeName=n09 State=DRAIN Reason=test");
@@ -132,7 +132,7 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.run("scontrol update NodeName=n09 State=RESUME");
 }
 
-/// Checks that a job that a partition limit keeps from starting does not block another job.
+/// Checks that a job held back by a partition limit does not block another job.
 fn a_job_that_cannot_start_does_not_block_others(cluster: &Cluster) {
     cluster.run("scontrol update PartitionName=mesh MaxTime=10");
     let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);

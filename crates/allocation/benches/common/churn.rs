@@ -52,7 +52,7 @@ impl Sides {
 }
 
 pub(crate) enum Step {
-    /// A measured request, with true if the request was granted.
+    /// A measured request, and true if it was granted.
     Ask(Request, bool),
     Take(Placement),
     Give(Placement),
@@ -171,7 +171,7 @@ impl World {
         World { free: Occupancy::all_free(grid), strategy, draw }
     }
 
-    /// Answers one question. Callgrind identifies this function, the measured one, by its name.
+    /// Answers one question. Callgrind measures this function, which it finds by name.
     #[inline(never)]
     pub(crate) fn counted_find(&mut self, request: &Request) -> Option<Placement> {
         self.strategy.find(&self.free, request, &mut self.draw)

@@ -2,7 +2,7 @@
 //! questions in the same states.
 //!
 //! Run with `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A
-//! filter is a part of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or
+//! filter is a substring of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or
 //! `"mesh:64x64x64 to 8"`. A case runs if its name contains one of the filters. `--list` prints the
 //! names of the cases.
 //!
@@ -19,7 +19,7 @@
 //!   ns to fast searches. (Timing batches and subtracting the same batch without searches would be
 //!   wrong, because the engine defers upkeep that only a search needs.)
 //! - `instructions`: instructions per search in `find` alone, counted by callgrind (`valgrind` must
-//!   be installed). If some strategy is slow, only the first questions count. The counts do not
+//!   be installed). If a strategy is slow, only the first questions are counted. The counts do not
 //!   depend on other programs.
 //! - `torus over mesh`: the engine's results on both machines, over 20,000 searches on each.
 //! - The ratios are relative to the better of the plain strategies, over the questions that both

@@ -87,8 +87,8 @@ fn allocate(
     }
     if probed.clone().map_err(AllocateError::from) != answer {
         let words = format!(
-            "{selection}: the probe of {request:?} returned {probed:?}, but the allocation \
-             returned {answer:?}"
+            "{selection}: probing {request:?} returned {probed:?}, but allocating it returned \
+             {answer:?}"
         );
         return Err(words.into());
     }

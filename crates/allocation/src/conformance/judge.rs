@@ -155,7 +155,7 @@ fn sound(
     }
 }
 
-/// Describes the fault that a placement matches no shape that the strategy may grant.
+/// Formats the error for a placement that matches no shape that the strategy may grant.
 fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     let shape = |group: &BoxGroup| {
         let parts = group.parts.iter().map(|part| words(grid, part));
@@ -165,7 +165,7 @@ fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     let count = shapes.len();
     shapes.truncate(6);
     match count {
-        0 => "no box that it may grant fits the machine".to_string(),
+        0 => "no box that it may grant fits on the machine".to_string(),
         1..=6 => format!("it may grant only {}, at any base", shapes.join(" or ")),
         _ => format!("this is not one of the {count} shapes that it may grant"),
     }
@@ -200,7 +200,7 @@ fn recognised(
             }
             let expected = first.unwrap_or_default();
             let reason = match &expected[..] {
-                [] => "it claims to choose the first free base, but none is free".to_string(),
+                [] => "it claims to choose the first free base, but no base is free".to_string(),
                 first => {
                     let first = list(grid, first);
                     format!("it claims to choose the first free base, which is {first}")
@@ -242,7 +242,7 @@ fn recognised(
         Recognition::Own { feasible, allowed } => {
             let fits = feasible(scene);
             let says = if fits { "fits" } else { "does not fit" };
-            expect(fits, format!("its own rule says that the request {says}"), Vec::new())?;
+            expect(fits, format!("by its own rule, the request {says}"), Vec::new())?;
             if answer.is_none_or(|placement| allowed(scene, placement)) {
                 Ok(())
             } else {

@@ -6,8 +6,8 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
 use crate::{Placement, Selection, Strategy};
 
 /// Sends the same requests to two selections in the same states for `steps` random steps. Both must
-/// return the same placements, as is true of a strategy's engine and its plain search. Most
-/// requested sides are at most `longest`. Returns the number of answers.
+/// return the same placements, as a strategy's engine and its plain search do. Most requested sides
+/// are at most `longest`. Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first difference, with a drawing of the state.

@@ -121,7 +121,8 @@ impl State {
         }
     }
 
-    /// Marks a node as failed, without taking it from its job. Does nothing if already failed.
+    /// Marks a node as failed, without taking it from its job. Does nothing if it has already
+    /// failed.
     pub fn fail(&mut self, node: NodeId) {
         if !self.failed.contains(&node) {
             self.failed.push(node);

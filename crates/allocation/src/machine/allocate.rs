@@ -123,7 +123,7 @@ impl Machine {
 
     /// Finds the placement that the strategy would currently grant. This does not affect later
     /// results, even with a randomized strategy. Takes one search (each strategy's file documents
-    /// the cost), or O(1) if nothing has changed since the same query.
+    /// the cost), or O(1) if the last query was the same and nothing has changed.
     ///
     /// # Errors
     /// Returns the reason if the request is refused.

@@ -1,4 +1,5 @@
-//! Facts about answers that are known without querying the strategy. Schedulers plan with them.
+//! Facts about answers that are known without querying the strategy. Schedulers use them for
+//! planning.
 
 use pavior_mesh::{Request, Sides};
 
@@ -15,7 +16,8 @@ pub enum Answers {
     /// The request is granted if and only if one of several shapes is free
     /// ([`Machine::boxes_for`]).
     Shapes,
-    /// A request that is refused is also refused whenever only a subset of these nodes is free.
+    /// A refused request is also refused in any state whose free nodes are a subset of the current
+    /// ones.
     Monotone,
     /// Nothing is known. A request may be refused even though it would be granted if fewer nodes
     /// were free.
@@ -103,8 +105,8 @@ impl Machine {
         )
     }
 
-    /// Returns the boxes of which one must be free for the request to be granted. Returns `None`
-    /// unless the answers are [`Answers::Shapes`] and every shape is a box.
+    /// Returns the boxes of which at least one must be free for the request to be granted. Returns
+    /// `None` unless the answers are [`Answers::Shapes`] and every shape is a box.
     ///
     /// ```
     /// # use pavior_allocation as pavior;

@@ -1,6 +1,6 @@
 //! A machine's most recent grants and releases, used to update plans.
 //!
-//! Invariant: applying the recorded changes to the machine's state number `since` yields its
+//! Invariant: applying the recorded changes to the state numbered `since` yields the machine's
 //! current state. Each change increments the state number by one.
 //!
 //! Cost: O(boxes) per change once a plan has requested changes, and nothing before that. At most

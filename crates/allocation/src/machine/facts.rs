@@ -140,7 +140,7 @@ impl Machine {
                 busy += 1;
             }
         }
-        assert_eq!(self.free, truth, "the occupancy and the holders disagree");
+        assert_eq!(self.free, truth, "the free nodes do not match the jobs' nodes");
         assert_eq!(self.busy, busy, "a node has two holders, or the count is wrong");
         self.strategy.validate(&self.free);
     }

@@ -60,7 +60,8 @@ pub struct Machine {
     /// The same strategy on an empty machine, for queries that ignore the current state.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
-    /// The last request found to be grantable, cached because a queue's head is checked repeatedly.
+    /// The last request found to fit an empty machine, cached because a queue's head is checked
+    /// repeatedly.
     fitting: Option<Request>,
     nothing_busy: Occupancy,
     /// True if the switches that join parts of placements work.
@@ -75,7 +76,7 @@ pub struct Machine {
 /// A job's placement.
 #[derive(Clone)]
 struct Held {
-    /// The machine's state after the grant.
+    /// The machine's state number after the grant.
     state: u64,
     placement: Placement,
     nodes: u32,
@@ -186,9 +187,9 @@ impl Machine {
         Ok(())
     }
 
-    /// Sets whether the switches that join the parts of placements work, which they do initially.
-    /// While they do not, no placement that needs them is granted, but running jobs keep such
-    /// placements ([`Machine::switched_jobs`]).
+    /// Sets whether the switches that join the parts of placements work. Initially, they do. While
+    /// they do not, no placement that needs them is granted, but running jobs keep such placements
+    /// ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
             (self.state, self.health) = (self.state + 1, self.health + 1);

@@ -40,7 +40,7 @@ pub use past::Past;
 pub use question::StartQuestion;
 pub use queue::{Experience, QueueForecast};
 pub use replay::{Judged, Linked, Rivals, learn, replay, replay_linked};
-pub use score::{Score, Third};
+pub use score::{Score, Third, thirds};
 pub use start::{Obstacle, Start, StartJson};
 pub use words::StartWords;
 

@@ -43,8 +43,8 @@ impl QueueForecast {
         let end = self.now.saturating_add(HORIZON);
         let at = |time: Option<Time>| time.map_or_else(|| format!("after {}", date(end)), date);
         format!(
-            "It will probably start between {} and {}, with even odds of starting before {}. \
-             {} of the last {} jobs that had to wait started within their range.",
+            "It will probably start between {} and {}, with even odds of starting before {}. {} of \
+             the last {} jobs that had to wait started within their forecast range.",
             at(start.earliest),
             at(start.latest),
             at(start.median),

@@ -37,8 +37,8 @@ impl Snapshot {
     /// # Panics
     /// Panics if the two sets of nodes are on different grids.
     pub fn new(free: Occupancy, healthy: Occupancy, jobs: Vec<(JobId, Placement)>) -> Snapshot {
-        assert_eq!(free.grid(), healthy.grid(), "both sets of nodes are on the same grid");
-        debug_assert!(jobs.is_sorted_by_key(|(job, _)| *job), "jobs are sorted by number");
+        assert_eq!(free.grid(), healthy.grid(), "the two sets of nodes must be on the same grid");
+        debug_assert!(jobs.is_sorted_by_key(|(job, _)| *job), "jobs must be sorted by number");
         Snapshot { grid: *free.grid(), free, healthy, jobs }
     }
 

@@ -96,7 +96,7 @@ impl Why {
                 ),
                 None => format!("`{}` cannot place it", words.strategy),
             },
-            Cause::Never => format!("It can never fit: {} is too small for it", words.grid),
+            Cause::Never => format!("It can never fit: {} is too small", words.grid),
             Cause::Queue(Queued::Kept) if words.scheduler.is_empty() => {
                 "Waiting requests will not start: the service was started without a scheduler"
                     .to_string()
@@ -182,7 +182,7 @@ impl Blocked {
         };
         let steps: Vec<String> = plan.moves.iter().map(step).collect();
         let freed = list(&plan.boxes);
-        Some(format!("Sooner: moving {} frees {freed}.", steps.join(", then ")))
+        Some(format!("Moving {} would free {freed} sooner.", steps.join(", then ")))
     }
 }
 

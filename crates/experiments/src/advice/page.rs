@@ -138,8 +138,8 @@ fn method(advice: &Advice) -> Section {
          batches."
     ));
     text.push(
-        "Lost: node-hours held without doing useful work, for example in runs ended by a failure \
-         or on nodes granted beyond the request."
+        "Lost: node-hours that did no useful work, for example in runs ended by a failure or on \
+         nodes granted beyond the request."
             .to_string(),
     );
     text.push(

@@ -173,7 +173,7 @@ impl<'a> Play<'a> {
     fn attempt(&mut self) {
         if self.pending.is_none() {
             let found = self.choose();
-            assert!(found, "the stream contained a request that could be granted");
+            assert!(found, "no request in the stream can be granted");
         }
         let (job, request) = self.pending.expect("it was just chosen");
         if let Some(fill) = self.demand.fill {

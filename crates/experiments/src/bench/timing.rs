@@ -144,7 +144,7 @@ fn one_by_one(churn: &Churn, watch: &mut Stopwatch, readings: &mut Vec<f32>) {
                 assert_eq!(
                     answer.is_ok(),
                     *granted,
-                    "a replay gives the same answers as the churn"
+                    "the replay and the churn gave different answers"
                 );
                 if *granted {
                     machine.allocate(*job, request).expect("it was just promised");

@@ -123,14 +123,14 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "baseline",
-        meaning: "the strategy that the others are compared against; default: the first",
+        meaning: "the strategy to compare the others against; default: the first",
         kind: ControlKind::Text,
         default: "",
         heading: None,
     },
     Control {
         name: "orders",
-        meaning: "each strategy's order of growth, for the printed_order metric: formulas in N \
+        meaning: "each strategy's asymptotic cost, for the printed_order metric: formulas in N \
                   (nodes), h (rows), B (busy submeshes) and K (nodes per submesh)",
         kind: ControlKind::Formulas,
         default: "",

@@ -93,7 +93,7 @@ pub(super) const ESTIMATES: Parameter = Parameter {
 
 pub(super) const KILL: Parameter = Parameter {
     name: "kill",
-    meaning: "ends logged jobs at their estimates, not counting time added by messages and moves",
+    meaning: "kills logged jobs at their estimates, not counting time added by messages and moves",
     kind: ValueType::Switch,
     default: &["false"],
     read: |text, _| switch(text, |given| &mut given.kill),
@@ -129,8 +129,7 @@ pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
 
 pub(super) const NODES_FROM: Parameter = Parameter {
     name: "nodes-from",
-    meaning: "the SWF column (counting from 1) that contains the node count: 4, 2x4, or either \
-        after a colon",
+    meaning: "the SWF column (counting from 1) that contains the node count: 4, 2x4 or text:2x4",
     kind: ValueType::Count,
     read: |text, _| count(text, 1..=1000, |given| &mut given.nodes_from),
     ..LOG
@@ -146,8 +145,8 @@ pub(super) const PIECES: Parameter = Parameter {
 
 pub(super) const PLACED: Parameter = Parameter {
     name: "placed",
-    meaning: "adds a row for the placements recorded in the log; the value is a node-name pattern, \
-              such as n{x}-{y} or n[0-9]",
+    meaning: "adds a result row for the placements recorded in the log; the value is a node-name \
+              pattern, such as n{x}-{y} or n[0-9]",
     read: |text, _| Ok(verbatim(text, |given| &mut given.placed)),
     ..LOG
 };

@@ -23,8 +23,8 @@ const MOST: u64 = u32::MAX as u64;
 /// The fraction of a logged job's run time spent on communication.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
-    meaning: "the fraction of a logged job's run time spent on communication, 0 to 1; the network \
-        lengthens this part",
+    meaning: "the fraction of a logged job's run time spent on communication, 0 to 1; the duration \
+              of this part depends on the network",
     kind: ValueType::Number,
     applies: Applies::Log,
     read: |text, _| {
@@ -103,7 +103,7 @@ pub(super) const ROUNDS: Parameter = Parameter {
     name: "rounds",
     meaning: "the synchronization between a pattern's rounds; default: as the pattern specifies",
     kind: ValueType::Choice(&[
-        ("barrier", "each round starts when the previous one has been delivered"),
+        ("barrier", "a round starts once the previous one's messages are delivered"),
         ("free", "ranks continue without waiting"),
     ]),
     read: |text, _| {
@@ -115,14 +115,14 @@ pub(super) const ROUNDS: Parameter = Parameter {
 
 pub(super) const RANKS: Parameter = Parameter {
     name: "ranks",
-    meaning: "the order in which a job's ranks are numbered",
+    meaning: "the order in which ranks are assigned to a job's nodes",
     kind: ValueType::Choice(&[
         ("coordinates", "row-major over the whole allocation"),
         ("parts", "part by part"),
         ("snake", "row by row, with every other row of the job reversed"),
         ("hilbert", "along the Hilbert curve through the machine"),
-        ("greedy", "next to the previous rank if possible, otherwise on the nearest free node"),
-        ("pattern", "so that the pattern's messages use few links, even within one box"),
+        ("greedy", "next to the previous rank if possible, otherwise on the nearest unused node"),
+        ("pattern", "chosen so that the pattern's messages need few hops, even within one box"),
     ]),
     default: &["coordinates"],
     read: |text, _| chosen(text, RankOrder::NAMED, |given| &mut given.ranks),
@@ -173,7 +173,7 @@ pub(super) const ENGINE: Parameter = Parameter {
 
 pub(super) const RELEASE: Parameter = Parameter {
     name: "release",
-    meaning: "the point at which a channel becomes free for the next message",
+    meaning: "when a channel becomes free for the next message",
     kind: ValueType::Choice(&[
         ("drained", "when its buffer has drained"),
         ("passed", "when the tail has passed"),
@@ -208,14 +208,14 @@ pub(super) const LANES: Parameter = Parameter {
 
 pub(super) const LINK_ENERGY: Parameter = Parameter {
     name: "link-energy",
-    meaning: "the energy needed to move one flit over a link",
+    meaning: "the energy to move one flit over a link",
     read: |text, _| energy(text, |given| &mut given.link_energy),
     ..ENERGY
 };
 
 pub(super) const ROUTER_ENERGY: Parameter = Parameter {
     name: "router-energy",
-    meaning: "the energy needed to move one flit through a router",
+    meaning: "the energy to move one flit through a router",
     read: |text, _| energy(text, |given| &mut given.router_energy),
     ..ENERGY
 };
@@ -224,5 +224,5 @@ const ENERGY: Parameter =
     Parameter { kind: ValueType::Number, unit: "units of energy", default: &["1"], ..MESSAGE };
 
 fn energy(text: &str, field: fn(&mut Given) -> &mut Option<f64>) -> Result<Reading, BadName> {
-    number(text, |value| value >= 0.0, "of at least 0", field)
+    number(text, |value| value >= 0.0, ">= 0", field)
 }

@@ -354,7 +354,7 @@ where
     }
     let (least, most) = (range.start(), range.end());
     let range = match *most {
-        u64::MAX => format!("of at least {least}"),
+        u64::MAX => format!(">= {least}"),
         most => format!("from {least} to {most}"),
     };
     Err(whole(text, &format!("is not a whole number {range}")))

@@ -84,9 +84,7 @@ pub(super) const SLOWDOWN_BOUND: Parameter = Parameter {
     applies: Applies::Runs,
     kind: ValueType::Number,
     unit: "units of time",
-    read: |text, _| {
-        number(text, |value| value >= 0.0, "of at least 0", |given| &mut given.slowdown_bound)
-    },
+    read: |text, _| number(text, |value| value >= 0.0, ">= 0", |given| &mut given.slowdown_bound),
     ..COMMON
 };
 
@@ -100,7 +98,7 @@ const BOUND: Parameter = Parameter {
 pub(super) const MAX_WAITING: Parameter = Parameter {
     name: "max-waiting",
     applies: Applies::Synthetic,
-    meaning: "ends a run of synthetic jobs with an error when more jobs than this are \
+    meaning: "ends a run of synthetic jobs with an error when more than this many jobs are \
               waiting; default: 1000000",
     unit: "jobs",
     read: |text, _| count(text, 1..=MOST_WAITING, |given| &mut given.max_waiting),

@@ -8,7 +8,7 @@ const SYNTHETIC: Parameter =
 
 pub(super) const SIDES: Parameter = Parameter {
     name: "sides",
-    meaning: "the distribution of the sides of requested boxes",
+    meaning: "the distribution of the requested boxes' sides",
     default: &["uniform"],
     read: |text, _| parsed(text, |given| &mut given.sides),
     ..SYNTHETIC
@@ -17,7 +17,7 @@ pub(super) const SIDES: Parameter = Parameter {
 /// The work that synthetic jobs do on their nodes.
 pub const SERVICE: Parameter = Parameter {
     name: "service",
-    meaning: "the work that jobs do on their nodes",
+    meaning: "the distribution of run times or messages",
     default: &["exponential"],
     read: |text, _| parsed(text, |given| &mut given.service),
     ..SYNTHETIC
@@ -25,7 +25,7 @@ pub const SERVICE: Parameter = Parameter {
 
 pub(super) const ARRIVALS: Parameter = Parameter {
     name: "arrivals",
-    meaning: "the process by which jobs arrive",
+    meaning: "the arrival process",
     default: &["exponential"],
     read: |text, _| parsed(text, |given| &mut given.arrivals),
     ..SYNTHETIC
@@ -33,7 +33,7 @@ pub(super) const ARRIVALS: Parameter = Parameter {
 
 pub(super) const JOBS: Parameter = Parameter {
     name: "jobs",
-    meaning: "the number of completed jobs after which a run ends",
+    meaning: "ends a run after this many jobs have completed",
     kind: ValueType::Count,
     unit: "jobs",
     default: &["1000"],

@@ -76,9 +76,9 @@ impl Places {
         }
         if counts.placed == 0 {
             return Err(format!(
-                "no job can be placed as in the log (jobs without nodes or a start time: {}; jobs \
-                 on nodes that the machine does not have: {}); node names come from NodeList \
-                 (sacct), nodes (sacct --json), exec_host (PBS) and Pods (Kubernetes)",
+                "no job can be placed where the log placed it (jobs without nodes or a start time: \
+                 {}; jobs on nodes not in the machine: {}); node names come from NodeList (sacct), \
+                 nodes (sacct --json), exec_host (PBS) and Pods (Kubernetes)",
                 counts.unknown, counts.elsewhere
             )
             .into());

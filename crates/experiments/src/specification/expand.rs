@@ -142,17 +142,15 @@ fn refuse_what_does_not_apply(
         let reason = if parameter.applies == Applies::Snapshot {
             format!("{name} applies only to snapshots; add {request} to take one")
         } else if reach.snapshot {
-            format!("{name} applies only to simulations of jobs, but {request} takes a snapshot")
+            format!("{name} applies only to job simulations, but {request} takes a snapshot")
         } else if reach.log
             && matches!(parameter.applies, Applies::Messages | Applies::Communication)
         {
-            format!(
-                "{name} applies only to jobs that send messages; logged jobs do so with {share}"
-            )
+            format!("{name} applies only to jobs that send messages; for logged jobs, add {share}")
         } else if reach.log {
             format!(
-                "{name} applies only to synthetic workloads; a log is replayed in full ({first} \
-                 reads part of it, {scale} changes its load)"
+                "{name} applies only to synthetic workloads; a log is replayed in full unless \
+                 {first} is given; {scale} changes its load"
             )
         } else if parameter.applies == Applies::Messages {
             format!(

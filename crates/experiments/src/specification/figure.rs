@@ -111,7 +111,7 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
         Some(entry) => parameter(entry.node)?,
         None => parameters::LOAD.index(),
     };
-    let Some(y) = find("y") else { return node.fail("a figure needs a metric `y`") };
+    let Some(y) = find("y") else { return node.fail("a figure needs a `y` metric") };
     let y_name = metric(y.node, specification)?;
     let (x_log, y_log) = find("log").map_or(Ok((false, false)), logarithmic)?;
     if let (Some(entry), true, ValueType::Text | ValueType::Switch) =
@@ -194,7 +194,7 @@ fn series(
     }
     let x = &parameters::ALL[figure.x];
     if drawn.iter().any(|point| point.at(figure.x).is_none()) {
-        return node.fail(format!("`{}` does not apply to all points of this figure", x.name));
+        return node.fail(format!("`{}` does not apply to all points in this figure", x.name));
     }
     let varying = crate::point::varying(&drawn);
     let varying = varying.into_iter().filter(|&index| index != figure.x);

@@ -351,7 +351,7 @@ impl Specification {
                 {
                     return entry
                         .node
-                        .fail(format!("the baseline is left out: {}", left_out.words()));
+                        .fail(format!("the baseline was skipped: {}", left_out.words()));
                 }
                 if !strategies.contains(&&*reading.text) {
                     return entry.node.fail(format!(

@@ -158,12 +158,12 @@ fn figure() -> Value {
             "y-label": text(),
             "labels": described(
                 json!({ "type": "object", "additionalProperties": { "type": "string" } }),
-                "names in the legend: value = name",
+                "legend labels: value = label",
             ),
             "stated": described(
                 one_or_more(&stated),
-                "values stated in a paper, drawn as crosses: y at a value of x, or y times the \
-                 value of a series",
+                "values stated in a paper, drawn as crosses at x: y, or y times the value of the \
+                 series `of`",
             ),
         },
     })

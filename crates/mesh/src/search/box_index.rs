@@ -140,7 +140,7 @@ impl BoxIndex {
         let mut free = Occupancy::all_free(self.grid);
         for node in self.busy.iter().flat_map(|cuboid| cuboid.nodes(&self.grid)) {
             let was_free = free.take_node(node);
-            assert!(was_free || self.busy.has_covers(), "the boxes of the list are disjoint");
+            assert!(was_free || self.busy.has_covers(), "the boxes in the list are disjoint");
         }
         free
     }

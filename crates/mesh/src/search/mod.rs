@@ -221,7 +221,7 @@ impl BoxSearch {
                 Index::Boxes(boxes) => boxes.is_free(point),
             };
             let truth = free.is_node_free(node);
-            assert_eq!(shown.unwrap_or(truth), truth, "the rows disagree at {point:?}");
+            assert_eq!(shown.unwrap_or(truth), truth, "rows and occupancy disagree at {point:?}");
         }
     }
 

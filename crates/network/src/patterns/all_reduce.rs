@@ -19,7 +19,7 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: PatternKind {
-        meaning: "2(k-1) ring steps, each after receiving the previous step's message",
+        meaning: "2(k-1) ring steps, each after the previous step's message arrives",
         quota_only: false,
         objection: any_grid,
         build: BuildPattern::Function(build),

@@ -30,14 +30,14 @@ pub(super) static ENTRY: Entry = Entry {
             key: "order",
             values: Values::OneOf(&["from-source", "from-zero"]),
             default: "from-source",
-            meaning: "the order of destinations: s+1, s+2, … mod k, or 0, 1, 2, … without s",
+            meaning: "the order of destinations: s+1, s+2, … mod k, or 0, 1, 2, … except s",
             bare: true,
         },
         OptionSpec {
             key: "senders",
             values: Values::OneOf(&["together", "in-turn"]),
             default: "together",
-            meaning: "the order of senders: every rank's first message, then every rank's second, \
+            meaning: "the order of senders: all ranks' first messages, then all second messages, \
                       and so on; or rank by rank",
             bare: false,
         },
@@ -51,7 +51,7 @@ pub(super) static ENTRY: Entry = Entry {
     ],
     variants: &["", "from-zero", "senders=in-turn", "from-zero:senders=in-turn", "quota=rank"],
     does: PatternKind {
-        meaning: "every rank s sends to every other: s+1, s+2, … mod k",
+        meaning: "every rank s sends to all others: s+1, s+2, … mod k",
         quota_only: false,
         objection,
         build: BuildPattern::Function(build),

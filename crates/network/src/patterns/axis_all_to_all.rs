@@ -28,7 +28,7 @@ pub(super) static ENTRY: Entry = Entry {
     }],
     variants: &["", "y", "z"],
     does: PatternKind {
-        meaning: "the ranks on a line along an axis send to each other, from the next rank on",
+        meaning: "each rank sends to all others on its line along the axis, starting with the next",
         quota_only: false,
         objection,
         build: BuildPattern::Function(build),
@@ -47,7 +47,7 @@ fn axis(options: &Options) -> usize {
 
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     (axis(options) >= grid.axes())
-        .then(|| format!("requires an axis {}, which {grid} does not have", options.get("axis")))
+        .then(|| format!("requires axis {}, which {grid} does not have", options.get("axis")))
 }
 
 fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {

@@ -22,7 +22,7 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: PatternKind {
-        meaning: "in round r, rank i < 2^r sends to i+2^r; then the rounds in reverse",
+        meaning: "in round r, rank i < 2^r sends to i+2^r; then the same in reverse",
         quota_only: false,
         objection: any_grid,
         build: BuildPattern::Function(build),

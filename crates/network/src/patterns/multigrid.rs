@@ -20,7 +20,7 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: PatternKind {
-        meaning: "levels 0..m..0: ranks at multiples of 2^l send to ±2^l on each axis",
+        meaning: "levels 0..m..0: ranks at multiples of 2^l send ±2^l along each axis",
         quota_only: false,
         objection: any_grid,
         build: BuildPattern::Function(build),

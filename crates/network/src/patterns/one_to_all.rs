@@ -21,7 +21,7 @@ pub(super) static ENTRY: Entry = Entry {
         key: "order",
         values: Values::OneOf(&["from-root", "from-zero"]),
         default: "from-root",
-        meaning: "the order of destinations: root+1, root+2, … mod k, or 0, 1, 2, … without the \
+        meaning: "the order of destinations: root+1, root+2, … mod k, or 0, 1, 2, … except the \
                   root",
         bare: true,
     }],

@@ -17,7 +17,7 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: PatternKind {
-        meaning: "each message has a random source and destination; requires a number of messages",
+        meaning: "each message has a random source and destination; requires a message count",
         quota_only: true,
         objection: any_grid,
         build: BuildPattern::Function(build),

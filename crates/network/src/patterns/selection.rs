@@ -40,7 +40,7 @@ impl Buildable for PatternKind {
     /// Rejects machines with only one node and machines that cannot run the pattern.
     fn supports(selection: &PatternSelection, grid: &Grid) -> Result<(), UnsupportedPattern> {
         if grid.nodes() == 1 {
-            let reason = format!("has no messages on {grid}, a one-node machine");
+            let reason = format!("sends nothing on {grid}, a one-node machine");
             return Err(unsupported(selection, reason));
         }
         let objection = (selection.entry.does.objection)(grid, &selection.options);
@@ -53,7 +53,7 @@ impl Buildable for PatternKind {
         (ranks, draw): (&RankGrid, &mut Stream),
     ) -> Result<Box<dyn Pattern>, UnsupportedPattern> {
         if ranks.ranks < 2 {
-            let reason = format!("has no messages among {} ranks", ranks.ranks);
+            let reason = format!("requires at least 2 ranks, not {}", ranks.ranks);
             return Err(unsupported(selection, reason));
         }
         Ok(match &selection.entry.does.build {

@@ -25,8 +25,8 @@ pub(super) static ENTRY: Entry = Entry {
             key: "points",
             values: Values::OneOf(&["all", "faces"]),
             default: "all",
-            meaning: "the destinations: all surrounding ranks (26 in 3D), or only those across \
-                      faces (6)",
+            meaning: "the destinations: all surrounding ranks (26 in 3D), or only face neighbors \
+                      (6)",
             bare: true,
         },
         WRAP,

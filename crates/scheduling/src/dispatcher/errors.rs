@@ -38,7 +38,7 @@ impl GrantError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
     /// The queue index is out of range.
-    #[error("queue index {index} is out of range: the number of waiting jobs is {waiting}")]
+    #[error("queue index {index} is out of range: the queue length is {waiting}")]
     NotWaiting {
         /// The requested index.
         index: usize,

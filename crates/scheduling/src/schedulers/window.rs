@@ -28,7 +28,7 @@ use crate::{
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "window",
-    title: "Window from the oldest job",
+    title: "Window starting at the oldest job",
     source: "Ababneh & Bani-Mohammad 2011",
     options: &[OptionSpec {
         key: "width",

@@ -10,9 +10,8 @@ pub(crate) const OPTION: OptionSpec = OptionSpec {
     key: "promise",
     values: Values::OneOf(&["moves", "holds"]),
     default: "moves",
-    meaning: "the treatment of a promised start if a job that overtook the waiting one exceeds its \
-              estimate: postponed (moves) or kept (holds); use holds if users may underestimate \
-              run times",
+    meaning: "whether the promised start is postponed (moves) or kept (holds) if an overtaking job \
+              exceeds its estimate; use holds if users may underestimate run times",
     bare: false,
 };
 

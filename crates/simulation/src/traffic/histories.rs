@@ -80,7 +80,11 @@ impl HistoryCache {
         if kept.words + words <= Self::MOST_WORDS {
             kept.words += words;
             let before = kept.known.insert(key, history);
-            debug_assert!(before.is_none_or(|before| before == history), "a function of its key");
+            debug_assert!(
+                before.is_none_or(|before| before == history),
+                "the key determines the \
+                                                                          history"
+            );
         }
     }
 }

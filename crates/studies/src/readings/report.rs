@@ -9,7 +9,8 @@ use pavior::draw::{Section, SectionTable};
 
 /// The definition of distance, for reports.
 const DISTANCE: &str = "A reading's distance is the root mean square of ln(our ratio / the paper's \
-    ratio). It is 0 if all ratios are equal, and 0.69 if they differ by a factor of 2 on average.";
+                        ratio). It is 0 if all ratios match, and 0.69 if they differ by a factor \
+                        of 2 on average.";
 
 /// The definition of distance for papers that state orders.
 const DISTANCE_OF_ORDERS: &str = "According to the paper, every ratio should be below 1. A \
@@ -28,7 +29,7 @@ impl Readings {
         let (metric, strategy) = (&goal.metric, goal.strategy.to_uppercase());
         format!(
             "{id}@{other} is {strategy}'s {metric} divided by that of {}, at the points in {id}. \
-             {id} is the distance over its own ratios.",
+             {id} is the distance over all such ratios.",
             other.to_uppercase()
         )
     }
@@ -86,7 +87,7 @@ impl Readings {
         let usual = ranking.iter().find(|one| one.reading.name == self.reading[0].name);
         if let (Some(closest), Some(usual)) = (ranking.first(), usual) {
             text.push(format!(
-                "Closest over all {} ratios: {} (distance {:.2}; the default reading {:.2}).",
+                "Closest over all {} ratios: {} (distance {:.2}; default reading: {:.2}).",
                 closest.ratios.len(),
                 closest.reading.name,
                 closest.distance,
@@ -97,7 +98,7 @@ impl Readings {
             let closest = ranking.iter().min_by(|a, b| a.goals[index].total_cmp(&b.goals[index]));
             if let Some(closest) = closest {
                 text.push(format!(
-                    "Closest to {}: {} (distance {:.2} there).",
+                    "Closest for {}: {} (distance {:.2}).",
                     goal.id, closest.reading.name, closest.goals[index]
                 ));
             }
@@ -125,10 +126,7 @@ impl Readings {
                 format!("Not reproduced by any reading: {}.", missing.join(", "))
             }
             (names, _) => {
-                format!(
-                    "Readings under which every number holds within its interval: {}.",
-                    names.join(", ")
-                )
+                format!("Readings that reproduce every number: {}.", names.join(", "))
             }
         });
         text
@@ -137,8 +135,8 @@ impl Readings {
     /// Returns the report's introductory paragraphs.
     pub fn lead(&self, paper: &Paper, quick: bool) -> Vec<String> {
         let source = format!("{}: {}.", paper.source(), paper.title());
-        let readings = "Each reading differs from the default in one or a few settings, but all \
-            readings run the same jobs. Nothing here is timed or plotted.";
+        let readings = "Each reading changes one or a few default settings; all readings run the \
+                        same jobs. Nothing here is timed or plotted.";
         let quick = quick.then(|| QUICK.to_string());
         [source, readings.to_string()].into_iter().chain(quick).collect()
     }

@@ -119,7 +119,7 @@ impl TryFrom<String> for Name {
     type Error = String;
 
     fn try_from(text: String) -> Result<Name, String> {
-        let wrong = || format!("`{text}` must be a strategy and a scheduler");
+        let wrong = || format!("expected STRATEGY SCHEDULER, but found `{text}`");
         let (strategy, scheduler) = text.split_once(' ').ok_or_else(wrong)?;
         let catalogue = Catalogue::default();
         catalogue.strategies.select(strategy).map_err(|error| error.to_string())?;

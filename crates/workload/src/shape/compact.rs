@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     source: "",
     options: &[OptionSpec {
         key: "slack",
-        values: Values::Text("number from 0, or none", |text| {
+        values: Values::Text("number from 0 to 1e6, or none", |text| {
             text == "none" || text.parse::<f64>().is_ok_and(|slack| (0.0..=1e6).contains(&slack))
         }),
         default: "none",

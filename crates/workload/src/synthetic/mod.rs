@@ -49,7 +49,7 @@ pub enum SyntheticError {
     #[error("the load must be from 1e-6 to 1e6 jobs per unit of time, not {0}")]
     Load(String),
     /// The side distribution is not defined on the machine.
-    #[error("sides `{sides}` cannot be drawn on {machine}: {reason}")]
+    #[error("sides `{sides}` cannot be used on {machine}: {reason}")]
     Sides {
         /// The side distribution.
         sides: String,

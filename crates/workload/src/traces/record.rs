@@ -171,7 +171,7 @@ impl Trace {
         trace.header.divide(by.into());
         trace.report.notes.retain(|note| note.text != processors(by));
         let text = format!(
-            "some jobs are larger than the machine, so sizes were assumed to count processors and \
+            "some jobs are larger than the machine, so sizes were taken as processor counts and \
              divided by {by} (MaxProcs / MaxNodes); --processors-per-node 1 treats them as nodes"
         );
         trace.report.note(text, 0);
@@ -499,7 +499,7 @@ impl<'o> Collector<'o> {
             if skipped {
                 report.skip(Skip::Piece, record.line);
             } else if is_piece(record) {
-                report.note("kept pieces without a line for the whole job", record.line);
+                report.note("kept pieces of jobs with no whole-job line", record.line);
             }
             !skipped
         });

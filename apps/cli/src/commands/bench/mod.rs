@@ -69,7 +69,7 @@ fn draw_stream(
     let requests = scenario.jobs(0).map(|job| job.request);
     if let Some(trace) = args.requests.typed("trace") {
         let requests: Vec<Request> = requests.collect();
-        let description = format!("the {} requests from {trace}", requests.len());
+        let description = format!("{} requests from {trace}", requests.len());
         let trace = Some(trace.to_string());
         return Ok((requests, StreamLabel { sides: None, trace, description }));
     }

@@ -109,8 +109,8 @@ impl Report {
     /// Returns notes that help interpret the table.
     fn notes(&self, cut: usize) -> Vec<String> {
         let mut notes = vec![format!(
-            "m: number of boxes held; work: number of units examined; whole: time including grants \
-             and releases; ratio: time relative to {}.",
+            "m: mean boxes held; work: mean units examined; whole: time including grants and \
+             releases; ratio: time relative to {}.",
             self.results.rows[0].strategy
         )];
         let rows = self.results.rows.iter().filter(|row| row.rejected > 0);
@@ -142,7 +142,7 @@ impl Report {
         };
         let left_out = self.left_out().map_or(String::new(), |sentence| format!(". {sentence}"));
         let y = ChartAxis {
-            label: "median, to 99th percentile".into(),
+            label: "median and 99th percentile".into(),
             logarithmic: true,
             unit: Unit::Nanoseconds,
         };
@@ -228,7 +228,8 @@ fn work_per_attempt(answers: &Answers) -> String {
     if answers.count == 0 { "-".into() } else { significant(units as f64 / answers.count as f64) }
 }
 
-/// Formats a number with three significant digits, or with all digits before the decimal point.
+/// Formats a number with three significant digits, but all integer digits and at most four
+/// decimals.
 fn significant(value: f64) -> String {
     format!("{value:.*}", decimal_places(value))
 }

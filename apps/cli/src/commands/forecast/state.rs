@@ -76,7 +76,7 @@ fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules
     let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
     if let Some(name) = of_log.filter(|_| args.state.past.is_none()) {
         return Err(Failure::usage(format!(
-            "--{name} applies only to logs and therefore requires --past"
+            "--{name} applies only to logs, so it requires --past"
         )));
     }
     let seed = given.seed.unwrap_or(1);

@@ -90,7 +90,7 @@ fn draw_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let figures = specification.figures(&results, &measured);
     if figures.is_empty() {
         return Err(Failure::usage(format!(
-            "{} declares no figures; to plot its results.csv, use --x and --y",
+            "{} defines no figures; to plot its results.csv, use --x and --y",
             files::shown(&directory.join(run_directory::EXPERIMENT))
         )));
     }

@@ -12,7 +12,7 @@ use super::placements::Placements;
 const MAX_EVENT_NODES: u64 = 200_000_000;
 /// The number of columns in the schedule, chosen to exceed the width of a screen in pixels.
 const SCHEDULE_COLUMNS: f64 = 8192.0;
-/// The maximum number of placements on a page. Browsers cannot play back more.
+/// The maximum number of placements on a page. Browsers cannot handle more.
 const MAX_JOBS: usize = 200_000;
 
 /// Creates the page.
@@ -46,7 +46,7 @@ pub(super) fn render(
         })
         .collect();
     if let Some(job) = jobs.iter().find(|job| !(job.start.is_finite() && job.end.is_finite())) {
-        return Err(format!("the times of job {} must be finite", job.name));
+        return Err(format!("job {}: start and end must be finite", job.name));
     }
     let samples = samples(grid, &placed, &jobs)?;
     Ok(pavior_viewer::schedule(&grid.to_string(), &jobs, &samples))

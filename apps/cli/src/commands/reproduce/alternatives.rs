@@ -14,7 +14,7 @@ pub(super) fn run(paper: &Paper, args: &ReproduceArgs, out: &Path) -> Result<(),
         let with = Paper::built_in().iter().filter(|paper| paper.readings().is_some());
         let names: Vec<&str> = with.map(|paper| paper.name.as_str()).collect();
         return Err(Failure::usage(format!(
-            "`{}` declares no alternative readings; these papers do: {}",
+            "`{}` has no alternative readings; these papers do: {}",
             paper.name,
             names.join(", ")
         )));

@@ -14,7 +14,7 @@ use crate::{files, logs, pool};
 pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     for (given, option, why) in [
         (args.alternatives, "--alternatives", "the forecast study has no alternative readings"),
-        (args.sweep.resume, "--resume", "the forecast study can be run only as a whole"),
+        (args.sweep.resume, "--resume", "the forecast study can only be run as a whole"),
     ] {
         if given {
             return Err(Failure::usage(format!("{option}: {why}")));

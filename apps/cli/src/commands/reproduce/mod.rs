@@ -77,7 +77,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
     let folder = Path::new(path);
     if !folder.is_dir() {
         return Err(Failure::usage(format!(
-            "`{path}` is neither a known paper nor a paper's directory; known papers: {names}, {} \
+            "`{path}` is neither a known paper nor a paper directory; known papers: {names}, {} \
              and {ALL_PAPERS}",
             studies::forecasts::NAME
         )));
@@ -145,7 +145,7 @@ struct Task<'p> {
 
 impl Task<'_> {
     /// Runs the missing replications, and passes all results to `judge`. Writes the files that
-    /// `judge` returns, then returns the value that comes with them.
+    /// `judge` returns, and returns its other result.
     fn run<T>(
         &self,
         args: &ReproduceArgs,

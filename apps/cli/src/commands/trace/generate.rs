@@ -103,17 +103,15 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     let setting = if is_sides { None } else { stream.settings().into_iter().next() };
     if let Some(Setting { key, .. }) = setting {
         return Err(Failure::usage(format!(
-            "{model}: the model generates arrivals and run times itself; --{key} applies only to \
-             side distributions"
+            "{model} generates its own arrivals and run times; --{key} applies only to side \
+             distributions"
         )));
     }
     match stream.typed("load").and_then(|typed| Some((typed, typed.find(',')?))) {
         None => Ok(()),
         Some((typed, at)) => {
-            let bad = BadName {
-                reason: "a log can have only one load".to_string(),
-                span: at..typed.len(),
-            };
+            let bad =
+                BadName { reason: "specify only one load".to_string(), span: at..typed.len() };
             Err(Failure::option("--load", typed, 0, &bad))
         }
     }

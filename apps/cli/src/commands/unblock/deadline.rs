@@ -1,4 +1,4 @@
-//! Plans how to make room by a given time: the jobs to move, requeue, or wait for.
+//! Plans how to make room by a given time: which jobs to move, requeue, or wait for.
 
 use pavior::answers::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, room_by};
 use pavior::{Cuboid, JobId, Time};
@@ -118,7 +118,7 @@ impl RoomAnswer<'_> {
         let place = plan.moves.boxes.first();
         let place = place.map_or_else(String::new, |at| format!(": {}", report.describe(at)));
         let lost = if plan.lost > 0 {
-            format!("; lost work: {} node-time units", plan.lost as f64 / LOSS_PARTS)
+            format!("; lost work (nodes × time): {}", plan.lost as f64 / LOSS_PARTS)
         } else {
             String::new()
         };

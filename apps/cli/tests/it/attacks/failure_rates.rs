@@ -1,4 +1,4 @@
-//! Tests failures that are so frequent that almost no job completes. After a number of unsuccessful
+//! Tests node failures so frequent that almost no job completes. After a number of unsuccessful
 //! attempts, the run stops with an error.
 
 use super::{attacked, within};

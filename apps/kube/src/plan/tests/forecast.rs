@@ -25,8 +25,8 @@ fn says(model: &mut Model, job: &Uid, created: i64) {
 }
 
 /// Creates a machine occupied by one Job, a second Job that waits for the machine, and past Jobs
-/// that used the whole machine: one arrived every eight seconds and ran for half a minute of its
-/// ten-minute limit.
+/// that used the whole machine. The past Jobs arrived every eight seconds, and each ran for half a
+/// minute of its ten-minute limit.
 fn machine(past: i64) -> (Model, Uid) {
     let mut model = Model::new("mesh:4x2", &json!({}));
     let first = model.add_job("first", "4x2", &json!({}));

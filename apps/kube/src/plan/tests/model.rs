@@ -1,6 +1,7 @@
 //! An in-memory cluster. Changes are numbered, and each replica has read each kind up to some
-//! number. Its write to an existing placement or Workload fails if the object has changed since. A
-//! patch that opens a pod tests the uid and the gate; deleting a pod requires only its uid.
+//! number. A replica's write to an existing placement or Workload fails if the object has changed
+//! since then. A patch that opens a pod tests the uid and the gate; deleting a pod requires only
+//! its uid.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -34,7 +35,7 @@ fn time(seconds: i64) -> Time {
 }
 
 impl Model {
-    /// Creates a cluster whose machine has this grid and nodes named by their coordinates.
+    /// Creates a cluster whose machine has this grid and nodes named after their coordinates.
     pub(super) fn new(grid: &str, spec: &Value) -> Model {
         let mut spec = spec.clone();
         spec["grid"] = json!(grid);
@@ -375,7 +376,7 @@ impl Model {
         }
     }
 
-    /// Applies an action or rejects it.
+    /// Applies an action. Returns false if it is rejected.
     pub(super) fn apply(&mut self, action: &Action) -> bool {
         match action {
             Action::Propose { job, placement } => {

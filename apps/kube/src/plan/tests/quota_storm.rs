@@ -254,7 +254,7 @@ impl Storm {
 #[test]
 fn jobs_with_quota_get_a_box_or_return_the_quota_in_a_storm() {
     let mut counted = BTreeSet::new();
-    // Each disturbance occurs with these seeds. Kueue preempts Jobs if the seed is even.
+    // These seeds cover every disturbance. Kueue preempts Jobs if the seed is even.
     for seed in 2..=6 {
         let mut storm = Storm::new(seed);
         storm.run(pavior_trials::size(40, 80, 500));

@@ -131,7 +131,7 @@ fn run(seed: u64) {
     settle(&mut model, &mut replicas[0], &jobs, seed);
 }
 
-/// Runs everything without disturbances, and checks that every Job completes on a box.
+/// Runs the cluster without disturbances, and checks that every Job completes in a box.
 fn settle(model: &mut Model, replica: &mut Replica, jobs: &[Uid], seed: u64) {
     for x in 0..4 {
         for y in 0..4 {

@@ -59,7 +59,7 @@ fn an_incomplete_set_waits_with_a_reason() {
     let why = &made.waiting[0].why;
     assert_eq!(why, "its set has 1 Job with 4 completions in total, too few for 8 nodes");
     assert!(!made.waiting[0].is_blocked());
-    // A Job that is in another set, or has another shape, does not belong to this set.
+    // A Job with another controller or another shape is not part of this set.
     model.add_job_of("t", 1, "4x2", 4);
     model.add_job_of("s", 2, "4x1", 4);
     assert_eq!(settle(&mut model).status.busy, 4, "the Job with the shape 4x1 is complete");

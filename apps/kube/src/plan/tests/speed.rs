@@ -108,7 +108,7 @@ fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     world.jobs.insert(job.uid(), job);
 }
 
-/// Cordons all free nodes, and adds waiting Jobs for a total of `waiting`.
+/// Cordons all free nodes, and adds Jobs until `waiting` Jobs are waiting.
 fn crowd(world: &mut World, running: usize, waiting: usize) {
     let held: HashSet<String> =
         world.placements.values().flat_map(|one| one.spec.nodes.clone()).collect();

@@ -53,7 +53,7 @@ impl Cluster {
         let _ = Command::new("kill").args([signal, &pid]).status();
     }
 
-    /// Starts a proxy that disrupts one in `one_of` requests of replicas with account `spoilt`.
+    /// Starts a proxy that disrupts one in `one_of` requests from replicas with account `spoilt`.
     pub(crate) fn spoil(&self, seed: u64, one_of: u64) -> Proxy {
         let client = client(&self.runtime, self.path(), "pavior");
         let proxy = Proxy::start(&self.runtime, client, seed, one_of);

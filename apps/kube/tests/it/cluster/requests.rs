@@ -81,7 +81,7 @@ impl Cluster {
         self.until(&format!("{} exists in {path}", object["metadata"]["name"]), exists);
     }
 
-    /// Creates a Job for Alice whose pods run for `run_s` seconds.
+    /// As Alice, creates a Job whose pods run for `run_s` seconds.
     pub(crate) fn job(&self, name: &str, shape: &str, run_s: u32) {
         self.good(User::Alice, "POST", JOBS, &job(name, shape, run_s));
     }

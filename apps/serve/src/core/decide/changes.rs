@@ -1,4 +1,4 @@
-//! Decisions about existing leases and about nodes.
+//! Decisions about existing leases and nodes.
 
 use pavior::Coordinates;
 use pavior::answers::json::Point;

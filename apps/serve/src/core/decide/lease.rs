@@ -27,7 +27,7 @@ impl Decider<'_> {
         let fits = self.state.boards[board].could_ever_fit(&request);
         fits.map_err(|refusal| self.refusal(board, request, refusal))?;
         let machine = self.state.boards[board].machine();
-        // If the request may wait, check the quota for the most nodes that it could be granted.
+        // If the request may wait, check the quota against the most nodes that it could be granted.
         let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };
         self.check_quota(&tenant, needed)?;
         let admission = Admission { board, tenant, request, asked };

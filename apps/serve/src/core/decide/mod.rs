@@ -76,16 +76,16 @@ struct Decider<'a> {
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// True to postpone advancing the queues until after a later end or grant in the batch.
+    /// True if the queues should advance only after a later end or grant in the batch.
     more: bool,
 }
 
 impl ServiceState {
     /// Decides a command, applies the decision to the state, and appends its records.
     ///
-    /// The same state, time and command always produce the same records and reply. First ends the
-    /// leases that have expired by `now_ms`. If the key is already known, returns the original
-    /// reply without executing the command.
+    /// The same state, time and command always produce the same records and reply. Leases that have
+    /// expired by `now_ms` are ended first. If the key is already known, returns the original reply
+    /// without executing the command.
     pub fn decide(
         &mut self,
         now_ms: u64,

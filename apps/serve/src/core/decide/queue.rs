@@ -27,7 +27,7 @@ impl Decider<'_> {
         })
     }
 
-    /// Checks that a machine's queue has a free slot. A tenant may not use more slots than are
+    /// Checks that a machine's queue has a free slot. A tenant may not occupy more slots than are
     /// still free, so no tenant can lock out the others.
     fn check_queue_share(&self, board: usize, tenant: &str) -> Result<(), Problem> {
         let most = self.state.limits.waiting;
@@ -47,8 +47,8 @@ impl Decider<'_> {
         let theirs = self.state.boards[board].waiting().filter(is_theirs).count();
         if theirs >= left {
             let detail = format!(
-                "tenant `{tenant}` already has {theirs} of the {count} waiting requests; one \
-                 tenant may not occupy more of the {most} places in the queue than are still free"
+                "tenant `{tenant}` already has {theirs} of the {count} waiting requests; a tenant \
+                 may not use more of the {most} queue slots than are still free"
             );
             return Err(Problem::new(Reason::QueueFull, detail));
         }

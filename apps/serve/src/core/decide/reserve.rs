@@ -18,7 +18,7 @@ impl Decider<'_> {
         let from_ms = asked.from_ms.unwrap_or(self.now_ms);
         if asked.to_ms <= self.now_ms {
             let detail = format!(
-                "the reservation would already have ended: the current time is {}",
+                "the reservation would already be over: the current time is {}",
                 Instant(self.now_ms)
             );
             return Err(Problem::bad(detail).into());
@@ -75,8 +75,8 @@ impl Decider<'_> {
 pub(super) fn reserved_problem(reservation: &Reservation) -> Problem {
     let (from, to) = (Instant(reservation.from_ms), Instant(reservation.to_ms));
     let detail = format!(
-        "the request would fit now, but would still be running when reservation {} takes some of \
-         its nodes, from {from} until {to}; specify a shorter \"estimate_s\" or \"ttl_s\"",
+        "the request fits now, but would still hold nodes that reservation {} takes from {from} to \
+         {to}; specify a shorter \"estimate_s\" or \"ttl_s\"",
         reservation.id
     );
     Problem::new(Reason::Reserved, detail)

@@ -9,7 +9,7 @@ pub(super) struct Chain(pub(super) i64);
 impl Chain {
     pub(super) const START: Chain = Chain(0);
 
-    /// Returns the next row's sum.
+    /// Returns the next row's checksum.
     pub(super) fn then(self, seq: u64, record: &str) -> Chain {
         let mut bytes = Vec::with_capacity(16 + record.len());
         bytes.extend(self.0.to_le_bytes());

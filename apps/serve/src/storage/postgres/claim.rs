@@ -36,7 +36,7 @@ pub struct ClaimTimeouts {
 struct ClaimState {
     /// The epoch that this server uses for writing.
     epoch: Option<i64>,
-    /// The reason why the last epoch was lost, once the thread has noticed the loss.
+    /// The reason why the last epoch was lost, once the thread has noticed.
     lost: Option<String>,
     /// The start of the writer's current decision.
     decision_start: Option<Instant>,
@@ -100,12 +100,12 @@ impl ServerClaim {
         self.state.lock().lost.clone()
     }
 
-    /// Records that the writer begins a decision.
+    /// Records the start of a decision.
     pub(super) fn begin_decision(&self) {
         self.state.lock().decision_start = Some(Instant::now());
     }
 
-    /// Records that the writer has finished its decisions.
+    /// Records the end of a group of decisions.
     pub(super) fn end_decisions(&self) {
         self.state.lock().decision_start = None;
     }
@@ -119,14 +119,14 @@ impl ServerClaim {
 impl Claim for ServerClaim {
     fn check(&self) -> BoxFuture<'static, Result<(), String>> {
         let (sender, reply) = oneshot::channel();
-        // The sender is dropped when the thread has ended.
+        // If the thread has ended, the sender is dropped.
         let _ = self.checks.send(sender);
         let stopped = || Err("this server has stopped".to_string());
         async move { reply.await.unwrap_or_else(|_| stopped()) }.boxed()
     }
 }
 
-/// Waits for checks until the given time. Returns `None` once no one can send more checks.
+/// Waits for checks until the given time. Returns `None` once all senders have been dropped.
 fn next(inbox: &Receiver<ClaimCheck>, at: Instant) -> Option<Vec<ClaimCheck>> {
     match inbox.recv_timeout(at.saturating_duration_since(Instant::now())) {
         Ok(first) => Some(std::iter::once(first).chain(inbox.try_iter()).collect()),
@@ -167,8 +167,8 @@ impl Renewal {
     }
 
     /// Executes a statement that renews or checks the claim. If the database is unreachable, the
-    /// claim may still be valid, so it ends only once there has been no heartbeat for so long that
-    /// another server may take over.
+    /// claim may still be valid, so it ends only after so long without a heartbeat that another
+    /// server may take over.
     fn renew(&mut self, claim: &ServerClaim, statement: &str, epoch: i64) -> Result<(), String> {
         let began = Instant::now();
         // The connection may have been lost, so try the statement once more.

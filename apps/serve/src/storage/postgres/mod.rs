@@ -31,7 +31,7 @@ const ANOTHER_EPOCH: &str = "its epoch has ended";
 
 fn connect(config: &Config) -> Result<Client, StoreError> {
     let mut client = config.connect(NoTls).map_err(|error| failed(&error))?;
-    // Overrides the database's default, because acknowledged data must be on disk.
+    // Override the database's default, because acknowledged data must be on disk.
     client.batch_execute("SET synchronous_commit = on").map_err(|error| failed(&error))?;
     Ok(client)
 }

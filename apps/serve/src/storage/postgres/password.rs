@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::secret;
 
-/// An error when reading the password. Its text never contains the password.
+/// An error from reading the password. Its text never contains the password.
 #[derive(Debug, Error)]
 #[error("{}: {reason}", .file.display())]
 pub struct PasswordError {
@@ -59,8 +59,8 @@ fn read(file: &Path) -> Result<String, PasswordError> {
     secret::read_text(file).map_err(failed)
 }
 
-/// Returns the password in a line `HOST:PORT:DATABASE:USER:PASSWORD` that matches a connection. `*`
-/// matches anything; `\:` and `\\` stand for a colon and a backslash.
+/// Returns the password from a line `HOST:PORT:DATABASE:USER:PASSWORD` if it matches a connection.
+/// `*` matches anything; `\:` and `\\` stand for a colon and a backslash.
 fn matching(line: &str, config: &Config) -> Option<String> {
     if line.starts_with('#') {
         return None;

@@ -218,8 +218,8 @@ impl History for Rows {
     }
 }
 
-/// Verifies the checksum of a snapshot's row (number, body, record's sum, own sum). Returns the
-/// row's number and body.
+/// Verifies the checksum of a snapshot's row (number, body, record checksum, row checksum). Returns
+/// the row's number and body.
 fn verify_snapshot(row: &Row) -> Result<(u64, &str), StoreError> {
     let (seq, body) = (column::<i64>(row, 0)? as u64, column(row, 1)?);
     let (chain, sum) = (Chain(column(row, 2)?), Chain(column(row, 3)?));

@@ -25,7 +25,7 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS pavior_snapshot (
         seq bigint PRIMARY KEY, body text NOT NULL, chain bigint NOT NULL, sum bigint NOT NULL);";
 
-/// The SQL statement that inserts the leader's row, which has no leader at first.
+/// The SQL statement that inserts the leader's row, which names no leader at first.
 const INSERT_LEADER: &str = "
     INSERT INTO pavior_leader (one, epoch, holder, beat, seq, sum)
     VALUES (true, 0, '', 'epoch', 0, 0) ON CONFLICT DO NOTHING";

@@ -9,7 +9,7 @@ use crate::client::Client;
 /// Open connections that are never read.
 pub(crate) struct Crowd {
     streams: Vec<TcpStream>,
-    /// The number of connections that could not be opened or written.
+    /// The number of connections that could not be opened or written to.
     pub(crate) failed: usize,
 }
 
@@ -75,8 +75,8 @@ pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> Str
     )
 }
 
-/// Has `tries` new clients each request and end a lease. Counts those that do not get the expected
-/// replies within 20 s each.
+/// Makes each of `tries` new clients request and end a lease. Counts the clients that do not get
+/// the expected replies within 20 s.
 pub(crate) fn unanswered(tries: usize, client: impl Fn() -> Client) -> usize {
     (0..tries).filter(|_| granted(&mut client()).is_none()).count()
 }

@@ -46,8 +46,8 @@ fn refused(disk: &Simulated) -> bool {
     open(disk).is_err_and(|reason| reason.contains("journal-") || reason.contains("snapshot-"))
 }
 
-/// Damages a stopped folder in ways that must all be detected. Returns (kind, tried, missed). The
-/// loss of the oldest file may go undetected, because the service itself removes old history.
+/// Damages a stopped service's folder in ways that must be detected. Returns (kind, tried, missed).
+/// The loss of the oldest file may go undetected, because the service itself removes old history.
 fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize, usize)> {
     let mut counts = vec![
         ("file cut at every length", 0, 0),

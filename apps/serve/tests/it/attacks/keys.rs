@@ -75,7 +75,7 @@ fn every_tenant_keeps_its_share_of_stored_replies() {
     let snapshot = StateSnapshot { leases: Vec::new(), ..configured.snapshot() };
     let mut state = ServiceState::restore(&snapshot, limits.clone(), 1).unwrap();
     let mut requests = Requests::default();
-    // Each tenant stores three replies, a quarter less than its share.
+    // Each tenant stores three replies, one fewer than its share.
     for number in 0..3 {
         for tenant in 0..TENANTS {
             assert!(!requests.send(&mut state, tenant, number), "the reply is new");

@@ -66,7 +66,7 @@ fn granted(disk: &Simulated) -> HashMap<u64, u32> {
     jobs
 }
 
-/// Returns true if a copy of the request succeeded or may have succeeded.
+/// Returns true if any copy of the request succeeded or may have succeeded.
 fn twice(outcomes: &[(u64, Outcome)], number: u64) -> bool {
     let same = outcomes.iter().filter(|(other, _)| *other == number);
     same.into_iter().any(|(_, outcome)| matches!(outcome, Ok(_) | Err(Unavailable::Unknown(_))))

@@ -33,7 +33,7 @@ fn a_short_job_among_thousands_is_a_narrow_line() {
     );
     let painted: Vec<u64> = serde_json::from_value(painted).unwrap();
     let width = browser.value("window.pavior.chart.area().width").as_u64().unwrap();
-    // Skip the current time marker at the left edge.
+    // Skip the current-time marker at the left edge.
     let painted: Vec<u64> = painted.into_iter().filter(|&x| x > 2).collect();
     let wrong = painted.iter().filter(|&&x| x.abs_diff(width / 2) > 2).count();
     let failed = usize::from(painted.is_empty()) + wrong;

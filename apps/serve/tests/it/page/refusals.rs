@@ -12,7 +12,7 @@ const IS_MARKED: &str = "(() => { const { chart } = window.pavior, { left, top }
     const x = Math.round(chart.x(chart.drawn.refused[0])), inMark = top - 9, opaque = 200;
     const { data } = chart.canvas.getContext('2d').getImageData(x, inMark, 1, 1);
     return x >= left && data[3] > opaque; })()";
-/// Moves the pointer over the chart to the time of the first refusal.
+/// A script that moves the pointer to the first refusal's time on the chart.
 const POINT_AT_REFUSAL: &str = "(() => { const { chart } = window.pavior, { top } = chart.area();
     const box = chart.canvas.getBoundingClientRect(), x = chart.x(chart.drawn.refused[0]);
     const at = { clientX: box.left + x, clientY: box.top + top + 13 };

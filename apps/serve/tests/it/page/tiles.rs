@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::random::Random;
 use crate::server::fresh;
 
-/// Checks that the largest free box on the page is as large as the service's, on machines with and
-/// without wraparound, nearly empty or nearly full, and with failed nodes.
+/// Checks that the page and the service find equally large free boxes, on machines with and without
+/// wraparound, nearly empty or nearly full, and with failed nodes.
 #[test]
 fn the_page_finds_a_free_box_as_large_as_the_service() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -43,7 +43,7 @@ fn check_other_fields(comments: &[Vec<u8>]) -> TestCaseResult {
     Ok(())
 }
 
-/// Checks that corrupted output contains no job other than the original one.
+/// Checks that corrupted output yields no job other than the original one.
 fn check_corrupted(noise: &[u8], at: usize) -> TestCaseResult {
     let noise = String::from_utf8_lossy(noise).into_owned();
     let whole = line(&waiting(&[]), &noise);
@@ -70,7 +70,7 @@ fn run_attack<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) ->
 
 #[test]
 fn comments_do_not_change_other_fields() {
-    let attack = "arbitrary comments: other fields or jobs change";
+    let attack = "arbitrary comments change other fields or jobs";
     run_attack(attack, &vec(comments(), 1..5), |comments| check_other_fields(&comments));
 }
 

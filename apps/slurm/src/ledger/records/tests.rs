@@ -1,4 +1,4 @@
-//! Tests for recorded and constructed `squeue` output.
+//! Tests with recorded and constructed `squeue` output.
 
 use super::*;
 

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use super::{Association, Limit, LimitKind, Member, QosLimits, Throttle, Unit};
 use crate::names::number;
 
-/// Limits on the number of jobs, by Slurm's names.
+/// Slurm's names for limits on the number of jobs.
 const JOBS: &[&str] = &["GrpJobs", "MaxJobs", "MaxJobsPA", "MaxJobsPU"];
-/// Limits on trackable resources.
+/// Slurm's names for TRES limits.
 const RESOURCES: &[&str] = &[
     "GrpTRES",
     "GrpTRESMins",

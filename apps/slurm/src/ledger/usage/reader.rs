@@ -37,8 +37,8 @@ impl Reader {
         self.requested_at = None;
     }
 
-    /// Requests limits and their usage. This must happen after the jobs have been read, so that a
-    /// job that starts in between counts twice for one cycle rather than not at all.
+    /// Requests limits and their usage. Must be called after the jobs have been read, so that a job
+    /// that starts in between is counted twice for one cycle rather than not at all.
     ///
     /// # Errors
     /// Returns an error if Slurm does not respond.

@@ -41,7 +41,7 @@ fn ledger_of(case: &Value) -> Ledger {
     ledger
 }
 
-/// Explains, in the table's format, why the request of a test case is waiting.
+/// Explains, in the table's format, why a test case's request is waiting.
 fn answer(config: &Config, case: &Value) -> Vec<String> {
     let ledger = ledger_of(case);
     let site = Site { is_fifo: true, ..Site::default() };

@@ -1,4 +1,4 @@
-//! Tests when nodes are expected to become free after a job ends or Slurm powers them off.
+//! Tests predictions of when nodes become free after a job ends or Slurm powers them off.
 
 use super::*;
 

@@ -79,7 +79,7 @@ fn a_job_limit_restricts_opened_gates_but_not_other_users() {
     let other = SlurmJob { user: 1002, ..two("4", 1) };
     let jobs = vec![two("1", 1), two("2", 1), two("3", 1), other, shaped("5", "1x1", 1, 1)];
     let decision = run.decide(&ledger(jobs), 1000);
-    // One job already runs. In strict order, jobs 2 and 3 would block the others if queued.
+    // One job is already running. In strict order, jobs 2 and 3 would block the others if queued.
     let opened: Vec<String> = opened_gates(&decision.changes)
         .iter()
         .map(|open| open.split(' ').next().unwrap().into())

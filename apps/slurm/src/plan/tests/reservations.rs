@@ -40,7 +40,7 @@ fn a_job_in_a_flexible_reservation_may_use_other_nodes() {
     assert_eq!(opened_gates(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
 }
 
-/// Checks that with a magnetic reservation, a gate stays open longer and notes name it.
+/// Checks that a magnetic reservation keeps a gate open longer and is named in notes.
 #[test]
 fn a_magnetic_reservation_extends_patience_and_is_named() {
     let (name, nodes) = ("magnet".to_string(), names(&[0, 1, 4, 5]));

@@ -36,7 +36,8 @@ fn the_box_of_a_job_that_fits_is_shown() {
     assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
 }
 
-/// Checks that a job that needs an unavailable node has no planned start, nor has one behind it.
+/// Checks that a job that needs an unavailable node has no planned start, nor does the job behind
+/// it.
 #[test]
 fn a_job_that_cannot_start_has_no_planned_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);
@@ -85,7 +86,7 @@ fn a_job_with_control_characters_is_not_placed_and_gets_a_note() {
     let opened = SlurmJob { comment: Err(ControlCharacters), ..opened("4", "1x1", 1, &[7]) };
     let state = ledger(vec![bad(), shaped("2", "2x1", 2, 8), runs, opened]);
     let changes = Run::new("easy").decide(&state, 1001).changes;
-    // Running jobs stay on their own nodes, open gates are closed, and other jobs are placed.
+    // Running jobs stay on their nodes, open gates are closed, and other jobs are placed.
     assert_eq!(opened_gates(&changes), ["2 n2,n3"]);
     let text = "pavior: not placed: its comment contains control characters; resubmit the job";
     let note = |name: &str| Change::Comment { job: job_name(name), comment: Note::new(text) };

@@ -1,4 +1,4 @@
-//! Tests forged comments and other user text on a real Slurm cluster.
+//! Tests forged comments and other user-supplied text on a real Slurm cluster.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -52,7 +52,7 @@ fn metric_until(cluster: &Cluster, name: &str, good: impl Fn(u64) -> bool) {
     panic!("{name} is still {last}; log:\n{}", cluster.log());
 }
 
-/// Submits a job as an ordinary user. Returns the job's number or the error message.
+/// Submits a job as an ordinary user. Returns the job ID or the error message.
 fn attempt(cluster: &Cluster, options: &str) -> Result<String, String> {
     let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 0.2'");
     let output = cluster.shell_as(User::Alice, &line);
@@ -145,7 +145,7 @@ fn a_gate_that_accepts_control_characters(cluster: &mut Cluster) {
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
-/// Submits comments that imitate records of another user's jobs. Those jobs must not change.
+/// Submits jobs whose comments imitate records of another user's jobs, which must not change.
 fn comments_that_look_like_jobs(cluster: &Cluster) {
     let victim = cluster.submit("1x3-victim", "--comment=shape=1x3", 600.0);
     let state = format!("squeue -h -j {victim} -o '%t %N'");

@@ -189,7 +189,7 @@ fn a_malformed_record_does_not_affect_other_records() {
 
 #[test]
 fn nodes_in_a_malformed_record_are_not_free() {
-    // Initially, Slurm reported all nodes as idle. Then job 9 started on n0 and n1.
+    // Slurm first reports all nodes as idle; then job 9 starts on n0 and n1.
     let later = "if [ -e $FOLDER/asked ]; then S=allocated; else S=idle; fi; touch $FOLDER/asked
                  for node in 0 1; do echo \"n$node|$S|(null)|(null)|100|1|1:1:1|0\"; done
                  for node in 2 3 4 5 6 7; do

@@ -34,7 +34,8 @@ impl Options {
         self
     }
 
-    /// Sets the machine. Its nodes are named n00, n01 and so on, or n000 if it has more than 100.
+    /// Sets the machine. Its nodes are named n00, n01, ..., or n000, n001, ... if there are more
+    /// than 100.
     pub(crate) fn machine(mut self, machine: &'static str) -> Options {
         self.machine = Some(machine);
         self
@@ -53,7 +54,7 @@ impl Options {
     }
 
     /// Adds a file next to slurm.conf before Slurm starts. Scripts are made executable. In the file
-    /// and in slurm.conf, `@DIR@` is replaced with the folder's path.
+    /// and in slurm.conf, `@DIR@` is replaced with the directory's path.
     pub(crate) fn file(mut self, name: &'static str, text: &str) -> Options {
         self.files.push((name, text.to_string()));
         self

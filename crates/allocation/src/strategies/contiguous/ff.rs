@@ -36,7 +36,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 pub(crate) const SCAN: OptionSpec = OptionSpec {
     key: "scan",
-    values: Values::Text("axes from fastest to slowest, such as yzx or x-yz", is_scan),
+    values: Values::Text("axes, fastest-varying first, such as yzx or x-yz", is_scan),
     default: "xyz",
     meaning: "the order in which bases are tried",
     bare: false,

@@ -61,9 +61,8 @@ const LIST: OptionSpec = OptionSpec {
     key: "list",
     values: Values::OneOf(&["overlapping", "bounded", "linear"]),
     default: "overlapping",
-    meaning: "the free list: all maximal free submeshes, with placement in the smallest \
-              (overlapping) or the first (linear) that fits, or submeshes merged in a single pass \
-              (bounded)",
+    meaning: "the free list: all maximal free submeshes, with smallest fit (overlapping) or first \
+              fit (linear), or submeshes merged in a single pass (bounded)",
     bare: true,
 };
 
@@ -139,7 +138,7 @@ impl ReleaseRule for OnePass {
         }
         for node in free.iter() {
             let single = Cuboid::node(grid.point(node));
-            assert!(list.iter().any(|entry| holds(entry, &single)), "{single:?} is in no entry");
+            assert!(list.iter().any(|entry| holds(entry, &single)), "no entry contains {single:?}");
         }
     }
 }

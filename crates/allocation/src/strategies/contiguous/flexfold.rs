@@ -45,7 +45,7 @@ const EVEN: OptionSpec = OptionSpec {
     key: "even",
     values: Values::OneOf(&["halved", "both"]),
     default: "halved",
-    meaning: "the sides that must be even for a fold: only the one to be halved, or both",
+    meaning: "the sides that must be even in a fold: only the halved side, or both",
     bare: false,
 };
 
@@ -54,7 +54,7 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
         return Ok(());
     }
     Err(Unsupported(
-        "it folds rectangles; no paper specifies which side of a box would be doubled".into(),
+        "it folds only rectangles; no paper specifies which side of a box to double".into(),
     ))
 }
 

@@ -52,7 +52,7 @@ const WALK: OptionSpec = OptionSpec {
     values: Values::OneOf(&["forward", "snake", "clamp"]),
     default: "forward",
     meaning: "the order of frames: all rows forward, every other row backward, or all rows forward \
-        with the last frame of each row and column shifted back to fit within the border",
+              with the last frame of each row and column moved back to the border",
     bare: false,
 };
 

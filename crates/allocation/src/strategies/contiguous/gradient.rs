@@ -46,7 +46,7 @@ const BY: OptionSpec = OptionSpec {
     key: "by",
     values: Values::OneOf(&["share", "count"]),
     default: "share",
-    meaning: "the weight of a destroyed place: its share of all the shape's places, or 1",
+    meaning: "the cost of losing a free base: its share of the shape's free bases, or 1",
     bare: false,
 };
 

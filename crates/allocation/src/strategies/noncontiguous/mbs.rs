@@ -55,7 +55,7 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::OneOf(&["large", "small"]),
     default: "large",
-    meaning: "the pieces of a job to number first; matters only if ranks are assigned part by part",
+    meaning: "the pieces to rank first; matters only if ranks are assigned part by part",
     bare: false,
 };
 

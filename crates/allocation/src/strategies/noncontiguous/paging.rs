@@ -93,7 +93,7 @@ const BORDER: OptionSpec = OptionSpec {
     key: "border",
     values: Values::OneOf(&["ragged", "unused"]),
     default: "ragged",
-    meaning: "the treatment of pages that the border cuts off: granted (ragged) or never used",
+    meaning: "pages cut off by the border: granted (ragged) or never used",
     bare: false,
 };
 
@@ -361,15 +361,20 @@ impl Strategy for Paging {
         for page in (0..self.pages.nodes()).map(NodeId) {
             let cuboid = self.page(page);
             let busy = cuboid.nodes(&self.grid).filter(|&node| !free.is_node_free(node)).count();
-            assert_eq!(self.busy[page.index()] as usize, busy, "busy nodes of page {page:?}");
+            assert_eq!(
+                self.busy[page.index()] as usize,
+                busy,
+                "wrong number of busy nodes in page \
+                                                                {page:?}"
+            );
             let whole = busy == 0 && self.usable[page.index()];
             if whole {
                 ready += volume(cuboid.sides) as u32;
             }
             let listed = self.returned.as_ref().is_none_or(|all| all.contains(page.0) == whole);
-            assert!(listed, "page {page:?} is listed if it is free");
+            assert!(listed, "page {page:?} is free but not listed, or vice versa");
         }
-        assert_eq!(self.ready, ready, "nodes in free pages");
+        assert_eq!(self.ready, ready, "wrong number of nodes in free pages");
     }
 }
 

@@ -72,8 +72,7 @@ const ROUND: OptionSpec = OptionSpec {
     key: "round",
     values: Values::OneOf(&["none", "up"]),
     default: "none",
-    meaning: "the treatment of shapes that are not slices: always refused (none) or enlarged to \
-              slices (up)",
+    meaning: "shapes that are not slices: always refused (none) or enlarged to slices (up)",
     bare: false,
 };
 
@@ -296,8 +295,18 @@ impl Strategy for Tpu {
         for cube in (0..self.cubes.nodes()).map(NodeId) {
             let chips = self.cube(cube);
             let busy = chips.nodes(&self.grid).filter(|&chip| !free.is_node_free(chip)).count();
-            assert_eq!(self.busy[cube.index()] as usize, busy, "busy chips of cube {cube:?}");
-            assert_eq!(self.whole.is_node_free(cube), busy == 0, "cube {cube:?} is free");
+            assert_eq!(
+                self.busy[cube.index()] as usize,
+                busy,
+                "wrong number of busy chips in cube \
+                                                                {cube:?}"
+            );
+            assert_eq!(
+                self.whole.is_node_free(cube),
+                busy == 0,
+                "cube {cube:?} has the wrong \
+                                                                  state"
+            );
         }
     }
 }

@@ -21,8 +21,8 @@ pub(crate) const SEARCH: OptionSpec = OptionSpec {
     key: "search",
     values: Values::OneOf(&["engine", "plain", "corners", "leaps", "rows"]),
     default: "engine",
-    meaning: "the exact engine, the search from the literature, or only one of the engine's \
-              searches; all give the same answers",
+    meaning: "the engine, the search from the literature, or just one of the engine's searches; \
+              all give the same answers",
     bare: true,
 };
 

@@ -50,7 +50,7 @@ impl Clock {
 
     /// Adds the events from another clock, which must be at the same cycle.
     pub(super) fn join(&mut self, other: Clock) {
-        assert_eq!(self.now, other.now, "a clock that catches up reaches the current cycle");
+        assert_eq!(self.now, other.now, "the other clock must be at the same cycle");
         self.wheel.join(self.now, other.wheel);
         self.disordered.extend(other.disordered);
         self.later.extend(other.later);

@@ -195,7 +195,7 @@ impl Wheel {
     /// Swaps a cycle's checks with an empty list and marks the cycle as done. Its deliveries must
     /// already have been taken.
     pub(super) fn take_checks(&mut self, at: u64, empty: &mut Vec<u32>) {
-        debug_assert!(empty.is_empty(), "it takes their place");
+        debug_assert!(empty.is_empty(), "the list must be empty");
         let index = (at & self.mask) as usize;
         self.busy[index / 64] &= !(1 << (index % 64));
         std::mem::swap(&mut self.slots[index].checks, empty);

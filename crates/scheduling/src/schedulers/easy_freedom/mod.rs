@@ -57,7 +57,7 @@ use start_options::{MachineAt, StartOption, StartOptions};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "easy-freedom",
-    title: "EASY backfilling, freedom chosen job by job",
+    title: "EASY backfilling with per-job freedom",
     source: "",
     options: &[],
     variants: &[""],

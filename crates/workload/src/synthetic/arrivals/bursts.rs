@@ -33,7 +33,7 @@ pub(super) const ENTRY: Entry<ArrivalProcess> = Entry {
             key: "within",
             values: Values::Number(0.0, 1.0),
             default: "0.05",
-            meaning: "the mean gap within a burst, divided by the mean gap of all jobs",
+            meaning: "the mean gap within a burst, divided by the overall mean gap",
             bare: false,
         },
     ],

@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
             key: "rounding",
             values: Values::OneOf(&["down", "nearest", "up"]),
             default: "down",
-            meaning: "the rounding of the message count, which is at least 1",
+            meaning: "the rounding of the message count (minimum: 1)",
             bare: false,
         },
     ],

@@ -24,7 +24,7 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
             key: "decay",
             values: Values::Number(0.001, 1000.0),
             default: "0.8",
-            meaning: "the frequency of each volume, relative to that of half the volume",
+            meaning: "the frequency of each volume, divided by that of half the volume",
             bare: true,
         },
         OptionSpec {

@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
         key: "most",
         values: Values::Integer(1, 65_535),
         default: "65535",
-        meaning: "the maximum side on longer axes",
+        meaning: "the maximum side on any axis",
         bare: true,
     }],
     variants: &[""],

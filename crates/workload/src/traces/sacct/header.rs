@@ -96,8 +96,8 @@ impl Column {
                 "2026-01-02T03:04:05, with or without +0100, or seconds since 1970 \
                  (SLURM_TIME_FORMAT=%s)"
             }
-            Column::Elapsed => "[days-]hours:minutes:seconds; ElapsedRaw has seconds",
-            Column::Timelimit => "[days-]hours:minutes:seconds; TimelimitRaw has minutes",
+            Column::Elapsed => "[days-]hours:minutes:seconds; ElapsedRaw is in seconds",
+            Column::Timelimit => "[days-]hours:minutes:seconds; TimelimitRaw is in minutes",
             _ if NODES.contains(&self) || CPUS.contains(&self) => "a count such as 4 or 1K",
             Column::State => "an uppercase word such as COMPLETED",
             _ => "a whole number",

@@ -75,7 +75,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.sim");
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-        // This end stays open, so that a second read would find the log instead of hanging.
+        // Keep this end open, so that a second read would find the log instead of blocking.
         let mut pipe = fs::File::options().read(true).write(true).open(&path).unwrap();
         pipe.write_all(LOG.as_bytes()).unwrap();
         assert_eq!(examples(&path, &summary()).unwrap().len(), 0);

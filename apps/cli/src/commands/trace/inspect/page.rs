@@ -112,10 +112,10 @@ fn weeks(summary: &LogSummary) -> Option<Section> {
     let loads: Vec<f64> = weeks.iter().filter_map(|week| week.load).collect();
     let mut drawings = vec![];
     if !loads.is_empty() {
-        drawings.push(line("Load by week of submission", "load", loads));
+        drawings.push(line("Load by submission week", "load", loads));
     }
     let jobs = weeks.iter().map(|week| week.jobs as f64).collect();
-    drawings.push(line("Jobs by week of submission", "jobs", jobs));
+    drawings.push(line("Jobs by submission week", "jobs", jobs));
     Some(Section { title: "Weeks".to_string(), drawings, ..Section::default() })
 }
 

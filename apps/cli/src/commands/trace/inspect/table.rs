@@ -9,7 +9,7 @@ use super::format::{
 };
 use super::{Inspection, facts};
 
-/// The length of the longest bar.
+/// The length of the longest bar, in columns.
 const MAX_BAR_COLUMNS: u64 = 50;
 
 /// Formats the summary in sections, omitting empty ones.
@@ -34,7 +34,7 @@ pub(super) fn table(inspection: &Inspection<'_>) -> String {
     text += &section(&runs, bars(of_bins(&summary.run_histogram)));
     let loads = weekly_loads(&summary.weeks);
     if loads.len() > 1 {
-        text += &section("load in % by week of submission", bars(loads));
+        text += &section("load in % by submission week", bars(loads));
     }
     let title = format!("arrivals by hour of the day ({})", clock_name(arrivals.clock));
     text += &section(&title, bars(by_hour(arrivals)));

@@ -8,7 +8,7 @@ use std::process::Output;
 use super::attacked;
 use crate::{Folder, pavior, words};
 
-/// A text that begins a line of output only if a line break was printed unescaped.
+/// A string that begins an output line only if a line break was printed unescaped.
 const FORGED: &str = "FORGED";
 
 /// Returns the hostile names, which are used for jobs, keys, profiles, strategies and files.

@@ -64,8 +64,8 @@ const OVER: OptionSpec = OptionSpec {
     key: "over",
     values: Values::OneOf(&["first", "all"]),
     default: "first",
-    meaning: "the bases to compare: those in the first orientation with a free base, or those in \
-              all orientations",
+    meaning: "the bases to compare: those in the first orientation that fits, or those in all \
+              orientations",
     bare: false,
 };
 

@@ -56,8 +56,8 @@ const READING: OptionSpec = OptionSpec {
     key: "reading",
     values: Values::OneOf(&["frame", "base", "area"]),
     default: "frame",
-    meaning: "the score of a base: the number of busy neighbors of the placement, the number of \
-              neighbors of the base that are not bases, or the area of the bases (smallest first)",
+    meaning: "the preferred base: the one whose placement has the most busy neighbors, with the \
+              most neighbors that are not bases, or in the smallest connected set of bases",
     bare: true,
 };
 

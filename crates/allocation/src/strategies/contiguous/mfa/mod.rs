@@ -92,8 +92,8 @@ const RULE: OptionSpec = OptionSpec {
     key: "rule",
     values: Values::OneOf(&["intended", "printed"]),
     default: "intended",
-    meaning: "the version of the algorithm: as intended, or with the threshold and the loop over \
-              orientations as printed",
+    meaning: "the algorithm: as intended, or with the threshold and orientation loop as printed in \
+              the paper",
     bare: true,
 };
 
@@ -101,8 +101,7 @@ const CORNERS: OptionSpec = OptionSpec {
     key: "corners",
     values: Values::OneOf(&["origin", "all"]),
     default: "origin",
-    meaning: "the corners of the machine that are scored in addition to the bases around busy \
-              submeshes",
+    meaning: "the corners of the machine to score in addition to the bases around busy submeshes",
     bare: false,
 };
 

@@ -89,8 +89,8 @@ const SHAPE: OptionSpec = OptionSpec {
     key: "shape",
     values: Values::OneOf(&["chain", "largest"]),
     default: "chain",
-    meaning: "the pieces: taken from one shrinking shape, or at each step the largest free box \
-        within the shape",
+    meaning: "the next piece: a box of the shrinking shape, or the largest free box that fits \
+              within the shape",
     bare: false,
 };
 

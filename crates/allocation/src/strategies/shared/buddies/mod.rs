@@ -339,16 +339,21 @@ impl Buddies {
         for root in &self.roots.list {
             nodes += self.validate_block(self.root(self.grid.id(root.base)), free);
         }
-        assert_eq!(nodes, u64::from(free.count()), "nodes in free blocks");
+        assert_eq!(nodes, u64::from(free.count()), "wrong number of nodes in free blocks");
         let listed: u32 = self.free.iter().map(FreeSet::len).sum();
-        assert_eq!(listed, self.count_free(), "every listed base belongs to a free block");
+        assert_eq!(listed, self.count_free(), "a listed base does not belong to a free block");
     }
 
     /// Validates a block recursively, and returns the number of its free nodes.
     fn validate_block(&self, block: Block, free: &Occupancy) -> u64 {
         let cuboid = self.cuboid(block);
         let listed = self.free[block.level].contains(self.grid.id(block.base).0);
-        assert_eq!(listed, free.is_free(&cuboid), "{cuboid:?} is a free block");
+        assert_eq!(
+            listed,
+            free.is_free(&cuboid),
+            "{cuboid:?} is free but not listed, or vice \
+                                                   versa"
+        );
         if listed {
             return volume(cuboid.sides);
         }

@@ -127,7 +127,7 @@ impl BusyList {
             owners.give(part);
         }
         let index = self.keys.binary_search(&key).expect("every box has its key");
-        debug_assert_eq!(self.boxes[index], *part, "boxes are released whole");
+        debug_assert_eq!(self.boxes[index], *part, "a box must be released whole");
         index
     }
 
