@@ -10,7 +10,7 @@ const PAGE: &str = "ARCHITECTURE.md";
 /// The first line of the table.
 const HEAD: &str = "| part | folders | Rust | Python, TypeScript, shell |";
 
-/// The maximum amount by which a count may fall short of its limit. A commit that removes more
+/// The maximum number of lines by which a count may be below its limit. A commit that removes more
 /// lines than this must lower the limit.
 const SLACK: usize = 100;
 
@@ -51,7 +51,7 @@ fn read(root: &Path) -> Result<(String, Vec<(String, Lines)>), String> {
     Ok((page, counts.lines().filter_map(of_line).collect()))
 }
 
-/// Assigns a file's line count to its language. Returns `None` for languages not counted.
+/// Assigns a file's line count to its language. Returns `None` for languages that are not counted.
 fn lines(root: &Path, name: &str, count: usize) -> Option<Lines> {
     let is_script = || std::fs::read(root.join(name)).is_ok_and(|text| text.starts_with(b"#!"));
     match Path::new(name).extension().and_then(|end| end.to_str()) {

@@ -19,7 +19,7 @@ const MAX_DISK_BYTES: u64 = 24_000_000_000;
 const LINES: usize = 30;
 const CHARACTERS: usize = 1200;
 
-/// The environment variable that names the file to which a step writes its processor time.
+/// The environment variable that names the file to which a step writes its CPU time.
 const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 
 enum End {
@@ -33,7 +33,7 @@ struct Ended {
     step: &'static Step,
     end: End,
     seconds: f64,
-    /// The processor time used by the step and its subprocesses, in seconds.
+    /// The CPU time used by the step and its subprocesses, in seconds.
     processor: f64,
 }
 
@@ -158,7 +158,7 @@ fn run_step(
         return Ended { step, end: End::Skipped(name), seconds: 0.0, processor: 0.0 };
     }
     eprintln!("started: {} ({})", step.name, step.does);
-    // A step that is killed writes no time, so an existing file might be from an earlier run.
+    // A killed step writes no time, so an existing file might be from an earlier run.
     let seconds_file = seconds_file(root, step);
     let _ = fs::remove_file(&seconds_file);
     let began = Instant::now();
@@ -191,7 +191,7 @@ fn seconds_file(root: &Path, step: &Step) -> PathBuf {
     log(root, step).with_extension("seconds")
 }
 
-/// Writes the processor time of this process and its subprocesses to the file named by [`SECONDS`].
+/// Writes the CPU time of this process and its subprocesses to the file named by [`SECONDS`].
 pub(crate) fn note_seconds() {
     let Some(file) = std::env::var_os(SECONDS) else { return };
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
@@ -201,7 +201,7 @@ pub(crate) fn note_seconds() {
     let _ = fs::write(file, format!("{:.2}", ticks as f64 / 100.0));
 }
 
-/// Returns the processor time used by the whole machine, in seconds, including servers that are not
+/// Returns the CPU time used by the whole machine, in seconds, including servers that are not
 /// subprocesses of the steps.
 fn machine_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
@@ -246,7 +246,7 @@ fn row(ended: &Ended) -> String {
     format!("{:14} {:7.1} {:9.1}  {end}", ended.step.name, ended.seconds, ended.processor)
 }
 
-/// Returns the last lines of an output, preceded by the start of each failed test's output.
+/// Returns the last lines of a step's output, preceded by the start of each failed test's output.
 fn last(output: &str) -> String {
     let short = |test: &str| test.chars().take(CHARACTERS).collect::<String>();
     let failed = output.split("\n---- ").skip(1).map(|test| format!("---- {}", short(test)));
@@ -258,7 +258,7 @@ fn last(output: &str) -> String {
 
 /// Returns the numbers of passed and failed tests in Rust test harness output.
 fn counts(output: &str) -> (usize, usize) {
-    // A result line ends, for example, with `ok. 12 passed; 3 failed; 0 ignored`.
+    // For example, a result line ends with `ok. 12 passed; 3 failed; 0 ignored`.
     let results = output.lines().filter_map(|line| line.strip_prefix("test result: "));
     results.fold((0, 0), |(passed, failed), result| {
         let words: Vec<&str> = result.split(' ').collect();

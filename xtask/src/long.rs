@@ -107,8 +107,9 @@ pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, &words, &[required, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
 }
 
-/// Tests all cluster disturbances on the given release with the given seeds. If the release is
-/// `older`, runs the regular tests on each older release; if it is `speed`, measures speed.
+/// Tests all cluster disturbances on the given release with the given seeds. If `older` is given
+/// instead of a release, runs the regular tests on each older one; for `speed`, measures
+/// performance.
 pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
     let run = |test: &str, release: &str, more: &[(&str, &str)]| {

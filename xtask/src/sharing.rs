@@ -19,7 +19,7 @@ const BUILDS: [&str; 5] = [
 /// Packages whose features depend on the interface.
 const CHANGED: &[&str] = &["pavior-cli", "pavior-serve"];
 
-/// The compiled packages, each given as its name and version, and its features.
+/// The compiled packages, each as a pair of its name and version, and its features.
 type Packages = BTreeSet<(String, String)>;
 
 /// Returns the packages that are compiled twice, one per line.

@@ -1,4 +1,5 @@
-//! `cargo xtask strategy NAME`: creates the file for a new contiguous strategy and lists it.
+//! `cargo xtask strategy NAME`: creates the file for a new contiguous strategy and adds it to the
+//! list.
 
 use std::fs;
 use std::path::Path;
@@ -57,7 +58,7 @@ fn try_add(root: &Path, name: &str) -> Result<(), String> {
     process::run(Command::new("rustfmt").args(["--edition", "2024"]).arg(modules))
 }
 
-/// Inserts a line into a file before the first occurrence of a text.
+/// Inserts a line into a file before the first occurrence of a string.
 fn insert(file: &Path, before: &str, line: &str) -> Result<(), String> {
     let path = file.display();
     let text = fs::read_to_string(file).map_err(|error| format!("{path}: {error}"))?;

@@ -8,7 +8,7 @@ use crate::{budget, sources, words};
 const COLUMNS: usize = 100;
 const PAGE_LINES: usize = 100;
 
-/// The part of the attribute by which a library bans the calls listed in `clippy.toml`.
+/// The part of the attribute with which a library bans the calls listed in `clippy.toml`.
 const BANS: &str = "clippy::disallowed_methods))]";
 
 /// Returns all problems, one per line.
@@ -47,8 +47,8 @@ fn of_results(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Finds ignored tests, libraries that ban no calls, and long lines, because rustfmt does not break
-/// comments, strings or macros. Lines with URLs are exempt.
+/// Finds ignored tests, libraries that ban no calls, and long lines, which rustfmt does not break
+/// in comments, strings or macros. Lines with URLs are exempt.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let of_line = |(index, line): (usize, &str)| {
         let columns = line.chars().count();

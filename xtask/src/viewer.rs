@@ -28,7 +28,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns a directory with the sources and npm packages, or the reason for npm's failure.
+/// Returns a directory with the sources and npm packages, or an error if npm fails.
 pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/viewer");
     for stale in ["src", "try", "dist"] {

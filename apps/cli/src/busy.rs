@@ -23,7 +23,7 @@ const OTHER_KEYS: &[&str] =
 /// The state of a machine, with the job names from the file.
 pub(crate) struct Busy {
     pub(crate) state: State,
-    /// The jobs. A job's id is its index in this list, in the file and in `state.held()`.
+    /// The jobs. A job's id is its index in this list and in `state.held()`.
     jobs: Vec<BusyJob>,
     by_name: HashMap<Value, JobId>,
     /// The time at which a job must be running to be included, or `None` to include all jobs.
@@ -185,7 +185,7 @@ impl Busy {
             let number = value.as_f64().ok_or_else(|| {
                 Failure::usage(format!(
                     "\"{key}\" of job {} is not a number: {}",
-                    shown(&job.name.to_string()),
+                    JobName(&job.name),
                     shown(&value.to_string())
                 ))
             })?;
@@ -232,25 +232,26 @@ impl Busy {
     ) -> Result<(), LineError> {
         object.check_keys(&["job", "parts"], OTHER_KEYS)?;
         let member = object.require("job")?;
-        let value = |key: &str| object.find(key).map(|member| object.value(member));
-        let (start, end, user) = (value("start"), value("end"), value("user"));
         if let Some(instant) = self.instant {
-            let number = |time: &Option<Value>| time.as_ref().and_then(Value::as_f64);
-            let start = number(&start).ok_or_else(|| {
+            let time = |key: &str| object.optional(key, "must be a number", Value::as_f64);
+            let start = time("start")?.ok_or_else(|| {
                 LineError::new("--at requires a \"start\" for every job", object.span.clone())
             })?;
-            if start > instant || number(&end).is_some_and(|end| end <= instant) {
+            let end = time("end")?;
+            if start > instant || end.is_some_and(|end| end <= instant) {
                 return Ok(());
             }
         }
         let name = object.job_name(member)?;
         if let Some(first) = self.by_name.get(&name) {
-            let (name, line) = (name.to_string(), self.jobs[first.0 as usize].line_number);
-            let message = format!("job {} already holds nodes (line {line})", shown(&name));
+            let line = self.jobs[first.0 as usize].line_number;
+            let message = format!("job {} already holds nodes (line {line})", JobName(&name));
             return Err(LineError::new(message, member.place.clone()));
         }
         self.hold(object.line, member, parts)?;
         self.by_name.insert(name.clone(), JobId(self.jobs.len() as u64));
+        let value = |key: &str| object.find(key).map(|member| object.value(member));
+        let (start, end, user) = (value("start"), value("end"), value("user"));
         self.jobs.push(BusyJob { name, line_number, start, end, user });
         Ok(())
     }
@@ -277,10 +278,9 @@ impl Busy {
             }
             Clash::Overlap { part, holder } => {
                 let BusyJob { name, line_number, .. } = &self.jobs[holder.0 as usize];
-                let name = name.to_string();
                 let message = format!(
                     "the part overlaps a part of job {} on line {line_number}",
-                    shown(&name)
+                    JobName(name)
                 );
                 LineError::new(message, places[part].clone())
             }
@@ -291,7 +291,7 @@ impl Busy {
 fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, LineError> {
     let part = LineObject::at(line, place.clone());
     part.check_keys(&["base", "sides"], &[])?;
-    let read = |key: &str, least: u64| {
+    let read = |key: &str, least: u16| {
         let member = part.find(key).ok_or_else(|| {
             LineError::new(
                 "a part must have the form {\"base\":[..],\"sides\":[..]}",
@@ -309,7 +309,7 @@ fn numbers_per_axis(
     line: &str,
     Member { key, place, .. }: &Member,
     grid: &Grid,
-    least: u64,
+    least: u16,
 ) -> Result<[u16; 3], LineError> {
     let axes = grid.axes();
     let elements = located::elements(line, place);
@@ -317,10 +317,10 @@ fn numbers_per_axis(
         let message = format!("\"{key}\" must be a list of {axes} integers");
         return Err(LineError::new(message, place.clone()));
     }
-    let mut numbers = [least as u16; 3];
+    let mut numbers = [least; 3];
     for (number, element) in numbers.iter_mut().zip(elements) {
-        let value = line[element.clone()].parse::<u64>().ok().filter(|&value| value >= least);
-        *number = value.and_then(|value| u16::try_from(value).ok()).ok_or_else(|| {
+        let value = line[element.clone()].parse().ok().filter(|&value| value >= least);
+        *number = value.ok_or_else(|| {
             let message = format!("\"{key}\" must contain integers from {least} to {}", u16::MAX);
             LineError::new(message, element)
         })?;

@@ -80,7 +80,7 @@ pub(crate) fn strategies(
     }
     let words: Vec<String> = left_out.iter().map(LeftOut::words).collect();
     if chosen.is_empty() {
-        let reason = format!("nothing left to compare: {}", words.join("; "));
+        let reason = format!("nothing is left to compare: {}", words.join("; "));
         return Err(wrong(0, typed, reason));
     }
     if !left_out.is_empty() {

@@ -150,6 +150,23 @@ impl<'l> LineObject<'l> {
         serde_json::from_str(&self.line[member.place.clone()]).unwrap_or_default()
     }
 
+    /// Finds a member whose value is not `null`.
+    pub(crate) fn given(&self, key: &str) -> Option<&Member> {
+        self.find(key).filter(|member| !self.value(member).is_null())
+    }
+
+    /// Parses a value that may be missing or `null`.
+    pub(crate) fn optional<T>(
+        &self,
+        key: &str,
+        requirement: &str,
+        parse: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Option<T>, LineError> {
+        let Some(member) = self.given(key) else { return Ok(None) };
+        let wrong = || LineError::new(format!("\"{key}\" {requirement}"), member.place.clone());
+        parse(&self.value(member)).map(Some).ok_or_else(wrong)
+    }
+
     /// Parses the name of a job: an integer or a string.
     pub(crate) fn job_name(&self, job: &Member) -> Result<Value, LineError> {
         let name = self.value(job);

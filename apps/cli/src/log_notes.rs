@@ -36,7 +36,7 @@ fn describe_dependencies(records: &[Record]) -> String {
     }
     let (all, followed) = (records.len(), links.len());
     let mut text = format!(
-        "{jobs} of {all} jobs name a preceding job: {followed} references \
+        "{jobs} of {all} jobs name a preceding job: {followed} \
                             followed"
     );
     if *missing > 0 {

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use pavior::text::shown;
 use pavior::workload::traces::Tags;
 use pavior::workload::{Ask, FreedomRule, Shaper, freedom_named};
 use pavior::{Freedom, Grid, Request, Stream};
 use serde_json::Value;
 
-use crate::busy::Busy;
+use crate::busy::{Busy, JobName};
 use crate::failure::Failure;
 use crate::json_lines::{LineError, LineObject, for_each_line};
 use crate::located::Member;
@@ -47,13 +46,13 @@ pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Wa
         object.check_keys(&KEYS, &["submit"])?;
         let member = object.require("job")?;
         let job = waiting(&object, member, rules)?;
-        let name = job.name.to_string();
+        let name = JobName::of(&job.name);
         if busy.job_named(&job.name).is_some() {
-            let message = format!("job {} already holds nodes", shown(&name));
+            let message = format!("job {name} already holds nodes");
             return Err(LineError::new(message, member.place.clone()));
         }
         if let Some(first) = line_numbers.insert(job.name.clone(), number) {
-            let message = format!("job {} is already waiting (line {first})", shown(&name));
+            let message = format!("job {name} is already waiting (line {first})");
             return Err(LineError::new(message, member.place.clone()));
         }
         queue.push(job);
@@ -67,11 +66,11 @@ fn waiting(object: &LineObject<'_>, job: &Member, rules: &mut Rules) -> Result<W
     let name = object.job_name(job)?;
     let request = ask(object, &rules.grid)?.request(&mut rules.shaper);
     let requirement = format!("must be a number of seconds from 0 to {MAX_ESTIMATE_S:e}");
-    let estimate = optional(object, "estimate", &requirement, |value| {
+    let estimate = object.optional("estimate", &requirement, |value| {
         value.as_f64().filter(|seconds| (0.0..=MAX_ESTIMATE_S).contains(seconds))
     })?;
-    let user = optional(object, "user", "must be a numeric user ID from the log", Value::as_u64)?;
-    let freedom = if let Some(member) = given(object, "freedom") {
+    let user = object.optional("user", "must be a numeric user ID from the log", Value::as_u64)?;
+    let freedom = if let Some(member) = object.given("freedom") {
         Some(freedom(object, member)?)
     } else {
         let rule = rules.freedom.as_ref();
@@ -83,7 +82,7 @@ fn waiting(object: &LineObject<'_>, job: &Member, rules: &mut Rules) -> Result<W
 /// Parses the shape or the number of nodes.
 fn ask(object: &LineObject<'_>, grid: &Grid) -> Result<Ask, LineError> {
     let wrong = |member: &Member, message: &str| LineError::new(message, member.place.clone());
-    let (shape, nodes) = (given(object, "shape"), given(object, "nodes"));
+    let (shape, nodes) = (object.given("shape"), object.given("nodes"));
     let sides = shape.map(|member| {
         let sides: Result<Vec<u64>, _> = serde_json::from_value(object.value(member));
         sides.map_err(|_| wrong(member, "\"shape\" must be a list of positive integers"))
@@ -96,24 +95,6 @@ fn ask(object: &LineObject<'_>, grid: &Grid) -> Result<Ask, LineError> {
         let place = shape.or(nodes).map_or(&object.span, |member| &member.place);
         LineError::new(fault.to_string(), place.clone())
     })
-}
-
-/// Finds a member whose value is not `null`.
-fn given<'o>(object: &'o LineObject<'_>, key: &str) -> Option<&'o Member> {
-    object.find(key).filter(|member| !object.value(member).is_null())
-}
-
-/// Parses a value that may be missing or `null`.
-fn optional<T>(
-    object: &LineObject<'_>,
-    key: &str,
-    requirement: &str,
-    parse: impl Fn(&Value) -> Option<T>,
-) -> Result<Option<T>, LineError> {
-    let Some(member) = given(object, key) else { return Ok(None) };
-    let value = object.value(member);
-    let wrong = || LineError::new(format!("\"{key}\" {requirement}"), member.place.clone());
-    parse(&value).map(Some).ok_or_else(wrong)
 }
 
 fn freedom(object: &LineObject<'_>, member: &Member) -> Result<Freedom, LineError> {

@@ -186,7 +186,7 @@ mod tests {
     fn faults_are_listed_and_a_replica_is_unready_if_it_cannot_act() {
         let health = Health::default();
         health.faults().kinds.insert("pods".into(), "forbidden".into());
-        assert_eq!(health.readiness(), (false, "pods cannot be read: forbidden\n".into()));
+        assert_eq!(health.readiness(), (false, "cannot read pods: forbidden\n".into()));
         health.begin();
         let why = "placements \"secret\" is forbidden: User \"a\" cannot delete resource \
                    \"placements\" in API group \"pavior.dev\" in the namespace \"team\"";

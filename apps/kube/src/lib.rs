@@ -30,4 +30,4 @@ pub use health::PROBES;
 pub use manifests::{Manifests, confirmation};
 pub use page::ADDRESS;
 pub use query::{Cluster, ClusterSlots, Entry, JobState, MachineSlots};
-pub use uninstall::{Removal, remove};
+pub use uninstall::{GatedPods, Removal, uninstall};

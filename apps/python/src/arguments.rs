@@ -6,8 +6,13 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::errors::{read, value};
+use crate::errors::{bad_name, value};
 use crate::geometry;
+
+/// Parses text into a type that implements `FromStr`. Raises `BadName` if the text is invalid.
+pub(crate) fn read<T: std::str::FromStr<Err = pavior::BadName>>(text: &str) -> PyResult<T> {
+    text.parse().map_err(|bad: pavior::BadName| bad_name(text, bad.reason, bad.span))
+}
 
 /// Formats any value for use in a message.
 pub(crate) fn shown(given: &Bound<'_, PyAny>) -> String {

@@ -7,7 +7,7 @@ use pavior::experiments::{Folder, InputError, JournalEntry, Scenario};
 use pavior::simulation::{Histories, RunError, Stop};
 use pyo3::prelude::*;
 
-use crate::errors::{input, other, stopped};
+use crate::errors::{input_error, other, stopped};
 use crate::journal::BETWEEN_WORKERS;
 use crate::span::Span;
 
@@ -79,7 +79,7 @@ impl Definition {
     pub(crate) fn raised(&self, py: Python<'_>, error: SpanError) -> PyErr {
         match error {
             SpanError::NoScenario(reason) => other(reason),
-            SpanError::Input(error) => input(py, &error),
+            SpanError::Input(error) => input_error(py, &error),
             SpanError::Replication { point, replication, error } => {
                 let key = self.experiment.points[point].key();
                 stopped(py, &error, &format!("replication {replication} of {key}: "))

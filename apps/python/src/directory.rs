@@ -7,7 +7,7 @@ use pavior::experiments::Store;
 use pavior::experiments::directory::{self, OpenRun, Resume, Run};
 use pyo3::prelude::*;
 
-use crate::errors::{directory as directory_error, other};
+use crate::errors::{directory_error, other};
 use crate::experiment::Specification;
 use crate::journal::{self, Journal};
 use crate::results::Results;

@@ -25,11 +25,6 @@ pub(crate) fn bad_name(text: &str, reason: String, span: Range<usize>) -> PyErr 
     BadName::new_err((reason, (characters(span.start), characters(span.end))))
 }
 
-/// Parses text into a type that implements `FromStr`. Raises `BadName` if the text is invalid.
-pub(crate) fn read<T: std::str::FromStr<Err = pavior::BadName>>(text: &str) -> PyResult<T> {
-    text.parse().map_err(|bad: pavior::BadName| bad_name(text, bad.reason, bad.span))
-}
-
 /// Creates a `Refused` exception with its reason.
 pub(crate) fn refused(refusal: Refusal) -> PyErr {
     Refused::new_err((refusal.word(), refusal.meaning(), refusal.is_permanent()))
@@ -48,7 +43,8 @@ pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     }
 }
 
-/// Converts the error that stopped a run. The message begins with `of`, which may name the run.
+/// Converts the error that stopped a run. The message begins with `of`, which may name the run,
+/// unless the caller's own code failed.
 pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     match error {
         RunError::Failed(error) => failed(py, error),
@@ -64,7 +60,7 @@ pub(crate) fn other(message: impl Into<String>) -> PyErr {
 }
 
 /// Converts a file error to the corresponding `OSError`, or to `ValueError` for invalid contents.
-pub(crate) fn file(py: Python<'_>, error: &FileError) -> PyErr {
+pub(crate) fn file_error(py: Python<'_>, error: &FileError) -> PyErr {
     let (FileError::Read { path, reason }
     | FileError::Place { path, reason }
     | FileError::Write { path, source: reason }) = error
@@ -75,8 +71,8 @@ pub(crate) fn file(py: Python<'_>, error: &FileError) -> PyErr {
         (Some(code), _) => {
             let words = py.import("os").and_then(|os| os.call_method1("strerror", (code,)));
             let words = words.and_then(|words| words.extract::<String>());
-            words
-                .map_or_else(|error| error, |words| PyOSError::new_err((code, words, path.clone())))
+            let path = path.clone().into_os_string();
+            words.map_or_else(|error| error, |words| PyOSError::new_err((code, words, path)))
         }
         (None, ErrorKind::InvalidData) => value(error),
         (None, ErrorKind::IsADirectory) => PyIsADirectoryError::new_err(error.to_string()),
@@ -85,22 +81,22 @@ pub(crate) fn file(py: Python<'_>, error: &FileError) -> PyErr {
 }
 
 /// Converts an error that occurred while reading a log or a list of failures.
-pub(crate) fn log(py: Python<'_>, error: &LogError) -> PyErr {
+pub(crate) fn log_error(py: Python<'_>, error: &LogError) -> PyErr {
     match error {
-        LogError::File(error) => file(py, error),
+        LogError::File(error) => file_error(py, error),
         LogError::Line { .. } => value(error),
     }
 }
 
 /// Converts an error that occurred while reading an experiment's input.
-pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
-    error.downcast_ref().map_or_else(|| value(error), |error| log(py, error))
+pub(crate) fn input_error(py: Python<'_>, error: &InputError) -> PyErr {
+    error.downcast_ref().map_or_else(|| value(error), |error| log_error(py, error))
 }
 
 /// Converts an error concerning an experiment's directory.
-pub(crate) fn directory(py: Python<'_>, error: &DirectoryError) -> PyErr {
+pub(crate) fn directory_error(py: Python<'_>, error: &DirectoryError) -> PyErr {
     match error {
-        DirectoryError::File(error) => file(py, error),
+        DirectoryError::File(error) => file_error(py, error),
         error => other(error.to_string()),
     }
 }

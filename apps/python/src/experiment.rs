@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::definition::Definition;
-use crate::errors::{bad_name, input};
+use crate::errors::{bad_name, input_error};
 use crate::extensions::Extensions;
 use crate::interrupt::{interruptible, interruptible_own};
 use crate::journal::Journal;
@@ -65,7 +65,8 @@ impl Specification {
         let shared = Arc::new(Definition::new(experiment, inputs));
         let read = shared.clone();
         let read = move || read.fingerprint();
-        let fingerprint = interruptible(py, || (), read)?.map_err(|error| input(py, &error))?;
+        let fingerprint =
+            interruptible(py, || (), read)?.map_err(|error| input_error(py, &error))?;
         Ok(Specification { shared, text, folder, fingerprint, classes, logs })
     }
 

@@ -13,7 +13,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
 use crate::arguments::whole;
-use crate::errors::{input, value};
+use crate::errors::{input_error, value};
 use crate::excerpt::{cell, number};
 use crate::extensions::Code;
 use crate::progress::{Reporter, Task};
@@ -92,7 +92,7 @@ fn run(
         }
     };
     reporter.watch(py, &task, Code::Native, work, |error| match error {
-        LogForecastError::Input(error) => input(py, &error),
+        LogForecastError::Input(error) => input_error(py, &error),
         other => value(other),
     })
 }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::whole;
-use crate::errors::{input, stopped};
+use crate::errors::{input_error, stopped};
 use crate::outcome::Outcome;
 use crate::progress::{Reporter, Task};
 use crate::run_request::{Call, RunRequest, taken};
@@ -56,7 +56,7 @@ fn run(
         }
     };
     reporter.watch(py, &task, code, run, |fault| match fault {
-        Fault::Input(error) => input(py, &error),
+        Fault::Input(error) => input_error(py, &error),
         Fault::Run(error) => stopped(py, &error, ""),
     })
 }

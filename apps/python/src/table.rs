@@ -235,8 +235,12 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
 }
 
 /// Returns a column of numbers of any type, or of times converted to seconds. Returns `None` if
-/// there is no such column.
-pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<f64>>>> {
+/// there is no such column. The error for any other type says that it must be `expected`.
+pub(crate) fn numbers(
+    batch: &RecordBatch,
+    name: &str,
+    expected: &str,
+) -> PyResult<Option<Vec<Option<f64>>>> {
     fn all<T: ArrowPrimitiveType>(column: &ArrayRef, to: fn(T::Native) -> f64) -> Vec<Option<f64>> {
         column.as_primitive::<T>().iter().map(|value| value.map(to)).collect()
     }
@@ -265,8 +269,9 @@ pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Op
             );
             ticks.iter().map(|tick| tick.map(|tick| tick as f64 / a_second)).collect()
         }
+        DataType::Null => vec![None; column.len()],
         other => {
-            return Err(value(format!("the {name:?} column must contain numbers, not {other}")));
+            return Err(value(format!("the {name:?} column must contain {expected}, not {other}")));
         }
     }))
 }

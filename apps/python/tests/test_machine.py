@@ -289,7 +289,7 @@ def test_an_explanation_says_why_in_sentences() -> None:
     assert why.why == (
         "It needs 6 nodes, and 8 are free, but `ff` cannot place it on them.",
         "Blocked on 3x2 at 0,0 by job middle (4 nodes).",
-        "Sooner: moving job middle from 2x2 at 2,0 to 2x2 at 3,0 frees 3x2 at 0,0.",
+        "Moving job middle from 2x2 at 2,0 to 2x2 at 3,0 would free 3x2 at 0,0 sooner.",
     )
     assert why.blocked == Box((0, 0), (3, 2)) and dict(why.blocked_by) == {"middle": 4}
     assert why.nearest is not None and why.fits is None

@@ -130,6 +130,10 @@ def test_what_the_system_says_of_a_file_is_raised_as_python_has_it(tmp_path: Pat
             call()
         assert missing.value.errno == errno.ENOENT
         assert "nowhere" in str(missing.value.filename)
+    long = tmp_path / ("é\n" + "x" * 200 + ".swf")
+    with pytest.raises(FileNotFoundError) as missing:
+        Trace(long)
+    assert missing.value.filename == str(long)
     (tmp_path / "folder.swf").mkdir()
     with pytest.raises(IsADirectoryError):
         Trace(tmp_path / "folder.swf")
@@ -190,6 +194,15 @@ def test_users_may_be_text() -> None:
         simulate("mesh:4x4", "ff", trace=trace, freedom="any:user=eve")
 
 
+def test_a_column_may_be_null() -> None:
+    rows: dict[str, list[int | None]] = {"submit": [0, 1], "run": [1, 1], "nodes": [6, 6]}
+    null = dict.fromkeys(["estimate", "job", "x", "y", "z", "user"], [None, None])
+    trace = Trace(pl.DataFrame(rows | null))
+    assert pl.DataFrame(trace.jobs).equals(pl.DataFrame(Trace(pl.DataFrame(rows)).jobs))
+    with pytest.raises(ValueError, match="must contain numbers or text, not Boolean"):
+        Trace(pl.DataFrame(rows | {"user": [True, False]}))
+
+
 @pytest.mark.parametrize(
     "rows",
     [
@@ -205,6 +218,7 @@ def test_users_may_be_text() -> None:
         {"submit": [0.0], "run": [1], "nodes": [2], "x": [0], "y": [2]},
         {"submit": [0.0], "run": [1], "nodes": [2], "y": [2]},
         {"submit": [0.0, 1.0], "run": [1, 1], "nodes": [2, 2], "x": [2, None], "z": [1, 2]},
+        {"submit": [0.0], "run": [1], "nodes": [6], "x": [2], "y": [None], "z": [3]},
         {"submit": [0.0], "run": [1], "nodes": [1], "job": [-1]},
         {"submit": [0.0], "run": [1], "nodes": [1], "user": [float("nan")]},
         {"submit": [0.0], "run": [1], "nodes": [1], "queue": [-2]},

@@ -304,7 +304,7 @@ mod tests {
         }
         for (machine, nodes, reason) in [
             ("torus:2x2x2", "\"n{x}-{y}\"", "the pattern has no {z}"),
-            ("mesh:2x2", "\"n{x}{y}{z}\"", "no axis z"),
+            ("mesh:2x2", "\"n{x}{y}{z}\"", "no z axis"),
             ("mesh:2x2", "\"n{x}{}\"", "either one {} or {x}"),
             ("mesh:2x2", "\"n{w}\"", "once for the number"),
             ("mesh:2x2", "\"n{x\"", "once for the number"),
@@ -328,7 +328,7 @@ mod tests {
             ("{:02}", "", "nodes"),
             ("{:02}", "{:x}", "nodes"),
             ("\"n{:02}\"", "{ a = [0, 0], b = [9, 9] }", "nodes.b"),
-            ("\"n{:02}\"", "{ a = [0, 0] }", "no name is given for"),
+            ("\"n{:02}\"", "{ a = [0, 0] }", "[1, 0] has no name"),
             ("\"mesh\"", "\"a b\"", "partition"),
             // Slurm commands would interpret either name as an option.
             ("\"mesh\"", "\"-a\"", "partition"),

@@ -41,7 +41,7 @@ pub enum SlurmError {
     /// The scheduler or strategy failed.
     #[error(transparent)]
     Dispatch(#[from] pavior::scheduling::DispatchError),
-    /// The strategy or scheduler cannot be built, or it cannot predict when jobs will start.
+    /// The strategy or scheduler cannot be built, or start times cannot be predicted.
     #[error("{0}")]
     Planner(String),
 }

@@ -21,7 +21,7 @@ use crate::PlacementError;
 pub enum Placement {
     /// One box.
     Whole(Cuboid),
-    /// Several boxes, or a single one if the strategy grants nodes in pieces.
+    /// Several boxes, or a single one from a strategy that grants nodes in pieces.
     Parts(Vec<Cuboid>),
 }
 

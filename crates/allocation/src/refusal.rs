@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The reason that a request was refused. If several reasons apply, the one listed first here is
+/// The reason a request was refused. If several reasons apply, the first one listed here is
 /// reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -10,8 +10,8 @@ use std::fmt;
 pub enum Refusal {
     /// The request asks for no nodes, or for a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, but the request is for a number of nodes, without a shape. That
-    /// number does not exceed the size of the machine.
+    /// The strategy places boxes, but the request gives only a number of nodes, which does not
+    /// exceed the size of the machine.
     NoShape,
     /// The request can never fit: for a contiguous strategy, no rotation of the shape fits the
     /// machine; for any other strategy, the count exceeds the machine's number of nodes.
@@ -49,8 +49,8 @@ impl Refusal {
         }
     }
 
-    /// Returns the word used for this reason in results. A request has no shape if the shape rule
-    /// finds no box for its count; results report it as larger than the machine.
+    /// Returns the word used for this reason in results. `NoShape` is reported as larger than the
+    /// machine, because the shape rule found no box for the requested count.
     pub fn word(self) -> &'static str {
         match self {
             Refusal::EmptyRequest => "empty-request",

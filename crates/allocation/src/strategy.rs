@@ -8,7 +8,7 @@ use crate::{Placement, Work};
 /// A rule that chooses free nodes for a request. Strategy authors implement only this trait.
 ///
 /// A strategy only proposes nodes; the [`Machine`](crate::Machine) grants them. A strategy may keep
-/// its own index, such as a busy list, a free list or a buddy tree, and is told of every change
+/// its own index, such as a busy list, a free list or a buddy tree, and is notified of every change
 /// through [`granted`](Strategy::granted) and [`released`](Strategy::released). These methods must
 /// accept any free boxes, including ones that the strategy did not propose, such as those for a
 /// failed node, a reservation or a plan. [`StrategyKind::own`](crate::StrategyKind::own) creates an
@@ -49,8 +49,8 @@ pub trait Strategy: Send + Sync {
 /// this trait, so adding methods does not affect strategy authors. Some methods speed up plans on
 /// forks; others support hardware with switches. The defaults are correct for every strategy.
 pub(crate) trait MachineStrategy: Strategy + CopyForMachine {
-    /// Records that a whole box has been taken for as long as this copy of the strategy, which
-    /// serves a plan, exists. Only the nodes in `free` were free. The box is never released.
+    /// Records, in a plan's copy of the strategy, that a whole box has been taken. Only the nodes
+    /// in `free` were free. The box is never released.
     fn covered(&mut self, _whole: &Cuboid, free: &Placement) {
         self.granted(free);
     }
@@ -77,7 +77,7 @@ pub(crate) trait MachineStrategy: Strategy + CopyForMachine {
     }
 }
 
-/// Copies a strategy as another [`MachineStrategy`].
+/// A strategy that can be copied as a [`MachineStrategy`].
 pub(crate) trait CopyForMachine {
     /// Copies the strategy, as [`Strategy::fork`] does.
     fn copy(&self) -> Box<dyn MachineStrategy>;

@@ -1,4 +1,5 @@
-//! Benchmarks plans for boxes that do not fit, and slot counts, on 16x16x16 tori with many jobs.
+//! Benchmarks planning for boxes that do not fit, and counting slots, on 16x16x16 tori with many
+//! jobs.
 
 use divan::{Bencher, black_box};
 use pavior_allocation::{Machine, Placement, Selection};

@@ -181,7 +181,7 @@ pub struct BlockedJson<Name, Holder, At> {
 }
 
 impl Blocked {
-    /// Converts what blocks a request in a snapshot to JSON. `name` returns a job's name, `holder`
+    /// Converts a request's blockers in a snapshot to JSON. `name` returns a job's name, `holder`
     /// describes a job and its node count, and `time` formats a time.
     pub fn json<Name, Holder, At>(
         &self,

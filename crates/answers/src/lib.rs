@@ -4,13 +4,14 @@
 //! A [`Snapshot`] contains the jobs on a machine and their nodes, regardless of which strategy
 //! placed them. The following functions answer questions about a snapshot:
 //!
-//! - [`fit`] finds a free place for a box, and [`nearest`] the largest smaller free boxes;
+//! - [`fit`] finds a free place for a box, and [`nearest`] finds the largest free boxes that are
+//!   smaller;
 //! - [`blockers`] finds the cheapest place to empty, and the jobs in it;
 //! - [`earliest`] finds the first place to become free as running jobs end;
 //! - [`unblock`] finds the cheapest jobs to move so that a box fits, with their new positions, and
 //!   [`unblock_any`] does so for one of several boxes;
-//! - [`drain`] plans moves that empty a set of nodes, and [`defragment`] moves that free as many
-//!   boxes of a shape as possible;
+//! - [`drain`] plans moves that empty a set of nodes, and [`defragment`] plans moves that free as
+//!   many boxes of a shape as possible;
 //! - [`room_by`] plans moves and requeues that free a box or a set of nodes by a given time, and
 //!   [`RoomQuestion`] also finds the jobs that such a plan delays;
 //! - [`slots`] counts the disjoint free boxes of a shape, [`next_slot`] finds the time when more

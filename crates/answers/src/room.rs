@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use crate::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, Snapshot, room_by};
 
-/// A question about making room on a dispatcher.
+/// A question about making room on a dispatcher's machine.
 #[derive(Clone, Copy, Debug)]
 pub struct RoomQuestion<'a> {
     /// The nodes to free.
@@ -39,7 +39,7 @@ pub struct RoomQuestion<'a> {
 pub struct DelayedJob {
     /// The job, which is waiting or requeued.
     pub job: JobId,
-    /// The job's start time without the plan. If the job is running, its actual start time.
+    /// The job's start time without the plan or, if the job is running, its actual start time.
     pub before: Time,
     /// The job's start time with the plan, or `None` if it never starts.
     pub planned: Option<Time>,
@@ -92,8 +92,8 @@ impl RoomQuestion<'_> {
     /// The cost is two forward runs.
     ///
     /// # Errors
-    /// Returns an error if the strategy or the scheduler fails, or if an existing advance
-    /// reservation has one of the highest numbers.
+    /// Returns an error if the strategy or the scheduler fails, or if one of the highest
+    /// reservation numbers is already in use.
     pub fn delayed(
         &self,
         plan: &RoomPlan,

@@ -1,5 +1,5 @@
-//! Finds the reason why each job in a queue is waiting. The reason comes from the scheduler or is
-//! derived from the machine's state.
+//! Finds out why each job in a queue is waiting. The reason comes from the scheduler or is derived
+//! from the machine's state.
 
 use std::collections::HashMap;
 

@@ -25,7 +25,7 @@ pub(crate) struct Change {
 }
 
 struct Inner {
-    /// The sequence number of the last change. It exceeds all numbers from earlier processes.
+    /// The sequence number of the last change. It exceeds all numbers used by earlier processes.
     seq: u64,
     view: Arc<View>,
     page: PageState,

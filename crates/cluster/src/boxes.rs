@@ -13,8 +13,8 @@ const MAX_SIDE: u16 = 5;
 pub fn grants_exact_boxes(strategy: &Selection, grid: &Grid) -> bool {
     let claim = Claim::of(strategy);
     let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);
-    // Strategies with their own recognition rules model partitioned hardware, which cannot be
-    // configured by either Slurm or Kubernetes.
+    // Strategies with their own recognition rules model partitioned hardware, which neither Slurm
+    // nor Kubernetes can configure.
     if !exact || matches!(claim.recognition, Recognition::Own { .. }) {
         return false;
     }

@@ -41,7 +41,7 @@ fn shape_of(request: &Request) -> Option<Shape> {
     request.shape.map(|sides| if turns { Shape::new(sides) } else { Shape::fixed(sides) })
 }
 
-/// Returns the free box that is most similar to the shape of a blocked request.
+/// Returns the free box closest in size to the box of a blocked request.
 pub fn nearest_free(snapshot: &Snapshot, request: &Request, why: Option<&Why>) -> Option<Cuboid> {
     let shape = shape_of(request).filter(|_| why.is_some_and(|why| why.blocked.is_some()))?;
     nearest(snapshot, shape, 1).pop()

@@ -117,7 +117,7 @@ impl Planner {
         } else {
             Placement::Parts(tile(&grid, &around, |node| nodes.binary_search(&node).is_ok()))
         };
-        // Assume that a job without an end started so recently that it ends beyond the horizon.
+        // Assume that a job without an end time started recently enough to end beyond the horizon.
         let earliest = end.map_or(self.now.saturating_sub(NO_LIMIT_S / 4), |_| 0);
         let start = start.clamp(earliest, self.now);
         let limit = end.map(|end| end.saturating_sub(start).max(1));

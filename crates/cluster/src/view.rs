@@ -78,7 +78,7 @@ pub struct ExplainQuery {
 }
 
 /// A function that finds the job a user asked about. It returns the job's name and a sentence to
-/// print before that name, which is empty if the user gave the exact name.
+/// print before the name (empty if the user gave the exact name).
 pub type FindJob = Box<dyn Fn(&str) -> Option<(String, String)> + Send + Sync>;
 
 /// A machine's state at a point in time.
@@ -103,7 +103,7 @@ pub struct View {
     pub waiting: Vec<WaitingJob>,
     /// A function that finds the job a user asked about.
     pub find: FindJob,
-    /// The reasons that job records cannot be read, keyed by job name.
+    /// Reasons why job records cannot be read, keyed by job name.
     pub unreadable: BTreeMap<String, String>,
     /// A function that creates the rule for converting node counts to shapes, or `None` if every
     /// job must specify a shape.

@@ -23,7 +23,7 @@ pub struct Section {
     pub title: String,
     /// The text, one entry per paragraph.
     pub text: Vec<String>,
-    /// Links to other pages, as pairs of a name and a URL.
+    /// Links to other pages, as (name, URL) pairs.
     pub links: Vec<(String, String)>,
     /// The drawings.
     pub drawings: Vec<Drawing>,

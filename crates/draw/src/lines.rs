@@ -230,8 +230,8 @@ pub(crate) fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
     }
 }
 
-/// Sets the width and dashes of a series' line. Dashes vary from series to series to distinguish
-/// lines without color, and coinciding lines alternate.
+/// Sets the width and dashes of a series' line. Dashes vary by series to distinguish lines without
+/// color, and coinciding lines alternate.
 fn stroked(line: Element, series: usize, turn: Turn) -> Element {
     if let Some((dashes, offset)) = turn.dashes() {
         let line = line.with("stroke-width", "2.4").with("stroke-dasharray", dashes);

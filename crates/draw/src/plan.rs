@@ -11,7 +11,7 @@ use pavior_mesh::{Cuboid, JobId};
 use crate::explanation::{AXIS, GAP, View, WIDE, busy_nodes, drawing, label, plane, rect, text};
 use crate::xml::Element;
 
-/// A job's boxes before and after a move, in the same part order.
+/// A job's boxes before and after a move, with the parts in the same order.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedMove<'a> {
     /// The boxes before the move.

@@ -75,7 +75,7 @@ pub(crate) fn stepped(seconds: f64, step: f64) -> String {
     if seconds == 0.0 {
         return "0".to_string();
     }
-    // 30 and 15 minutes are round fractions of an hour, just as 12 and 6 hours are of a day.
+    // Half-hour steps are formatted in hours, such as 1.5 h.
     let unit = UNITS.into_iter().find(|(unit, name)| {
         step.abs() >= *unit * 0.999_999 || *name == "h" && step.abs() >= 1800.0 * 0.999_999
     });

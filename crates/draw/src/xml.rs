@@ -44,7 +44,7 @@ fn is_replaced(character: char) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     name: &'static str,
-    /// The opening tag without its end.
+    /// The opening tag without its closing bracket.
     tag: String,
 }
 

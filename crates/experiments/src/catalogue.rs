@@ -5,7 +5,7 @@ use pavior_network::PatternRegistry;
 use pavior_workload::ShapeRule;
 
 /// The registries that define the names in an experiment. They contain the built-in entries and any
-/// entries that the caller has added. Clones share the entries.
+/// entries added by the caller. Clones share the entries.
 ///
 /// A [fingerprint](crate::Specification::fingerprint) identifies an added entry only by its name. A
 /// caller that changes an entry's behavior must rename the entry, or must not resume earlier runs.

@@ -89,7 +89,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
         let drawn = |series: &Series| {
             series.points.iter().find(|mark| mark.x.total_cmp(&x).is_eq()).copied()
         };
-        // Skip numbers at positions that are not part of a quick run.
+        // Skip numbers at positions that a quick run does not include.
         series.iter().find_map(drawn)?;
         let times = match &one.of {
             None => 1.0,
@@ -108,8 +108,8 @@ fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() 
     })
 }
 
-/// Returns a series' name, which consists of the series' parameter values. A number is preceded by
-/// the parameter's name. A label in parentheses directly follows the previous value, as in
+/// Returns a series' name, which is composed of its parameter values. A number is preceded by the
+/// parameter's name. A label in parentheses directly follows the previous value, as in
 /// `GABL(FCFS)`. Empty labels are omitted.
 fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     let part = |&index: &usize| {

@@ -32,7 +32,7 @@ impl Policy {
     pub const MOST: u64 = 1_000_000;
 
     /// Returns the number of replications to add after `done` replications, given the samples for
-    /// the metrics that must be precise. Returns 0 if no more are needed.
+    /// the metrics with a precision target. Returns 0 if no more are needed.
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
         match *self {
             Policy::Fixed(count) => count.saturating_sub(done),
@@ -46,8 +46,8 @@ impl Policy {
         }
     }
 
-    /// Returns true if there is a precision target that these samples miss. A metric that never
-    /// applies (an empty sample) has no target.
+    /// Returns true if these samples miss a precision target. A metric that never applies (an empty
+    /// sample) has no target.
     pub fn missed(&self, samples: &[&[f64]]) -> bool {
         let Policy::Precision { relative, confidence, .. } = *self else { return false };
         let precise = |sample: &&[f64]| {
@@ -88,8 +88,8 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
 pub struct Median {
     /// The median.
     pub value: f64,
-    /// The ends of the interval, which are two of the samples, or `None` for fewer than six
-    /// samples, because even their extremes enclose the median with less than 95% probability.
+    /// The ends of the interval, which are two of the samples. `None` for fewer than six samples,
+    /// because even their extremes enclose the median with less than 95% probability.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -131,7 +131,7 @@ impl Median {
 /// Returns the median and its distance to the farther end of its 95% confidence interval. The
 /// interval is based on order statistics or, for two to five samples, on Student's t.
 ///
-/// This is useful for measured times: a single interruption by another process can change a mean by
+/// This is useful for measured times: a single interruption by another process can skew a mean by
 /// any amount, but hardly affects a median.
 ///
 /// ```
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn medians_have_the_printed_ranks() {
-        // These are the ranks of the median's 95% interval in printed tables. For n = 10, they are
-        // 2 and 9; for n = 20, 6 and 15; for n = 5, there are none.
+        // The ranks of the median's 95% interval in published tables. For n = 10, they are 2 and 9;
+        // for n = 20, 6 and 15; for n = 5, there are none.
         for (n, rank) in [(6, 1), (10, 2), (20, 6), (40, 14)] {
             let sample: Vec<f64> = (1..=n).map(f64::from).collect();
             let (median, width) = median(&sample).unwrap();

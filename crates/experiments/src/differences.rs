@@ -1,4 +1,4 @@
-//! Comparisons between each strategy and the baseline, over the same jobs.
+//! Comparisons of each strategy with the baseline, for the same jobs.
 
 use std::collections::HashMap;
 use std::io::Write;

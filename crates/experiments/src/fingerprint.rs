@@ -1,9 +1,10 @@
 //! A digest of everything that determines the results.
 //!
-//! Replications may be mixed only if their fingerprints are equal. Equal fingerprints mean that the
-//! program, points, metrics and policy are the same, as is every field in every log and list.
+//! Replications may be combined only if their fingerprints are equal. Equal fingerprints mean that
+//! the program, points, metrics and policy are the same, as is every field in every log and list.
 //!
-//! The digest detects mistakes, but not forgery: anyone who can write results can write false ones.
+//! The digest detects mistakes, but not tampering: anyone who can write results can also forge
+//! them.
 
 use std::collections::HashSet;
 use std::hash::Hasher;

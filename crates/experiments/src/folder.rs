@@ -128,7 +128,7 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// Converts a log- or list-reader error into a `LogError`.
+    /// Converts a log or list reader's error into a `LogError`.
     fn of(path: &Path, error: ReadError) -> LogError {
         match error {
             ReadError::Line(fault) | ReadError::AllMalformed { first: fault, .. } => {
@@ -167,7 +167,7 @@ pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Tr
     read(path, opened(path, limits)?, options, limits)
 }
 
-/// Summarizes a log for a machine with this number of nodes, within the limits of [`read_log`].
+/// Summarizes a log for a machine of this size, with the same limits as [`read_log`].
 ///
 /// # Errors
 /// Returns the same errors as [`read_log`].
@@ -186,8 +186,8 @@ fn opened(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     if path == Path::new(STDIN) { pavior_files::stdin(limits) } else { open(path, limits) }
 }
 
-/// Reads a log from any input, within the same limits as [`read_log`]. The name is used to help
-/// detect the format.
+/// Reads a log from any input, within the same limits as [`read_log`]. The name helps to detect the
+/// format.
 ///
 /// # Errors
 /// Returns the same errors as [`read_log`].

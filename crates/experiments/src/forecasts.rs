@@ -1,4 +1,4 @@
-//! Forecasts of when each job in a log starts, made when the job is submitted.
+//! Forecasts of each logged job's start time, made when the job is submitted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::settings::{Asked, JobSettings, JobSource};
 use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario, Specification};
 
-/// An error that prevents a log from being forecast.
+/// An error that prevents forecasts for a log.
 #[derive(Debug, Error)]
 pub enum LogForecastError {
     /// The settings do not describe a log, or they include a network, failures, or migration.
@@ -69,8 +69,8 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs at the end of a past log that are forecast to measure accuracy. This is twice
-/// the number of outcomes stored per size class, because some jobs start immediately.
+/// The number of jobs at the end of a past log that are used to measure forecast accuracy. This is
+/// twice the number of outcomes stored per size class, because some jobs start immediately.
 const TOLD: usize = 1_600;
 
 /// The time at which a past log begins: about 300 years after time 0, so that jobs that started

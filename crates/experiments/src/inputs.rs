@@ -14,8 +14,8 @@ pub struct LogRequest {
     pub path: String,
     /// The options, which select the part of the log to read.
     pub options: ReadOptions,
-    /// The number of nodes in the machine, which [`Trace::for_machine`] may use to divide sizes. It
-    /// is not part of the key, because the same text is read for every machine.
+    /// The number of nodes in the machine, which [`Trace::for_machine`] may use to scale job sizes.
+    /// It is not part of the key, because the same text is read for every machine.
     pub nodes: u64,
     /// A key that is the same for equal requests.
     pub key: String,

@@ -1,5 +1,5 @@
-//! Results as JSON, generated point by point as they are written because they are far larger than
-//! the samples.
+//! Results as JSON, generated point by point during writing, because they are far larger than the
+//! samples.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};

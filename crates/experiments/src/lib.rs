@@ -1,4 +1,4 @@
-//! Experiments, which repeat simulations until the mean results are reliable.
+//! Experiments, which repeat simulations until the means are precise enough.
 //!
 //! Every run belongs to a [`Point`], which has a value for each applicable parameter in
 //! [`parameters::ALL`]. [`RunSettings`] defines what these values mean in combination. A

@@ -1,4 +1,4 @@
-//! Differences and ratios between two samples over the same jobs.
+//! Differences and ratios between two samples for the same jobs.
 
 use crate::confidence::{half_width, mean};
 use crate::student_t;
@@ -20,8 +20,8 @@ pub struct Paired {
 }
 
 impl Paired {
-    /// Compares `a` with `b`, which must be in the same order. Surplus values in the longer one are
-    /// ignored. Returns `None` if there are no pairs.
+    /// Compares `a` with `b`, which must be in the same order. Surplus values in the longer slice
+    /// are ignored. Returns `None` if there are no pairs.
     ///
     /// The interval for the difference is the Student's t interval of the paired differences. The
     /// interval for the ratio r is the interval of the residuals a - r b, divided by the mean of b.

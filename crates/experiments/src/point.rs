@@ -45,7 +45,7 @@ impl Point {
     }
 
     /// If the settings request it, splits off a point that uses the placements in the log. Returns
-    /// the point with scheduled jobs and the point that was split off.
+    /// the point with scheduled jobs and the new point.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {
@@ -74,8 +74,8 @@ impl Point {
         &self.settings
     }
 
-    /// Returns the canonical text of the parameter with this name. Returns `None` if no such
-    /// parameter exists, does not apply or is not set.
+    /// Returns the canonical text of the named parameter. Returns `None` if there is no such
+    /// parameter, or if it does not apply or is not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         let place = parameters::ALL.iter().position(|parameter| parameter.name == name)?;
         self.at(place)
@@ -104,7 +104,7 @@ impl Point {
             .filter_map(|(parameter, value)| Some((parameter, value.as_deref()?)))
     }
 
-    /// Returns true if the point has all of the given values. An empty value stands for a parameter
+    /// Returns true if the point has all of the given values. An empty value matches a parameter
     /// that is not set.
     pub fn has(&self, wanted: &[(&str, &str)]) -> bool {
         wanted.iter().all(|(name, value)| self.get(name).unwrap_or_default() == *value)

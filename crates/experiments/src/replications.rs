@@ -29,7 +29,7 @@ fn checksum<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
 pub struct Replications {
     /// The replications read from intact lines.
     pub entries: Vec<JournalEntry>,
-    /// The numbers of damaged lines, counted from 1.
+    /// The line numbers of damaged lines, counted from 1.
     pub damaged: Vec<u64>,
 }
 
@@ -120,8 +120,8 @@ impl Specification {
         let at_point = find("point")?;
         let facts = FACTS.map(find);
         let facts: Vec<usize> = facts.into_iter().collect::<Result<_, _>>()?;
-        // A parameter may have the same name as a metric (`service`), but all parameters come
-        // before the metrics.
+        // A parameter may have the same name as a metric (`service`), but all parameter columns
+        // come first.
         let last = |name: &str| {
             let position = (0..header.len()).rev().find(|&column| &header[column] == name);
             position.ok_or_else(|| format!("no such column: `{name}`"))

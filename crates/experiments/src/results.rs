@@ -32,8 +32,8 @@ pub struct Line {
     pub replications: u64,
     /// True if a precision target was set and not met.
     pub target_missed: bool,
-    /// True if more than a tenth of the arrivals were still waiting at the end, over all
-    /// replications.
+    /// True if, over all replications, more than a tenth of the arrivals were still waiting at the
+    /// end.
     pub overloaded: bool,
     /// The name of the metric.
     pub metric: String,
@@ -77,9 +77,9 @@ impl fmt::Display for Summary {
 /// value is the mean over its timed attempts or, in a snapshot, their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredTime {
-    /// The median, which interrupted runs hardly affect.
+    /// The median, which is robust to interrupted runs.
     pub median: Median,
-    /// The mean, which a single interrupted run can change by any amount.
+    /// The mean, which a single interrupted run can skew by any amount.
     pub summary: Summary,
 }
 
@@ -101,8 +101,8 @@ pub struct PointResult<'a> {
     pub target_missed: bool,
     /// The number of jobs waiting at the end, over all replications.
     pub waiting: u64,
-    /// True if more than a tenth of the arrivals were still waiting at the end, over all
-    /// replications.
+    /// True if, over all replications, more than a tenth of the arrivals were still waiting at the
+    /// end.
     pub overloaded: bool,
     /// The names, units and values of all metrics.
     pub metrics: Vec<(&'static str, &'static str, Summary)>,
@@ -380,7 +380,7 @@ impl Table {
     }
 }
 
-/// Returns true if there is a precision target that these samples miss.
+/// Returns true if these samples miss a precision target.
 pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
     let of = |&target: &usize| samples.iter().filter_map(|run| run.values[target]).collect();
     let targets: Vec<Vec<f64>> = specification.targets.iter().map(of).collect();
@@ -407,12 +407,12 @@ pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     shown
 }
 
-/// Returns a point's values for the given parameters, leaving those that do not apply empty.
+/// Returns a point's values for the given parameters, or empty strings for any that do not apply.
 pub(crate) fn values(point: &Point, shown: &[usize]) -> Vec<String> {
     shown.iter().map(|&index| point.at(index).unwrap_or_default().to_string()).collect()
 }
 
-/// Formats a number with all digits needed to read back the same value. Returns an empty string if
+/// Formats a number with enough digits to read back the same value. Returns an empty string if
 /// there is no number.
 pub(crate) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()

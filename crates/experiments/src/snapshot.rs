@@ -1,4 +1,4 @@
-//! Snapshots, which record a strategy's choice in a single machine state and the time it takes.
+//! Snapshots, which record a strategy's choice in a single machine state and the time it took.
 //!
 //! In a snapshot, no time passes. The state either consists of given boxes (`busy`) or is drawn for
 //! each replication (`submeshes`). If it is drawn, boxes of 4x3, 2x2, 2x2 and 3x1 nodes are placed
@@ -141,7 +141,7 @@ impl Snapshot {
         state.machine(&self.strategy, self.seed).expect("the point was checked")
     }
 
-    /// Measures the median time of an attempt. Interruptions hardly affect the median.
+    /// Measures the median time of an attempt. The median is robust to interruptions.
     fn measure(&self, state: &State) -> Option<f64> {
         let mut watch = Stopwatch::new();
         let mut machine = self.machine(state);

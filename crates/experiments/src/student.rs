@@ -1,5 +1,5 @@
 //! Quantiles of Student's t. Only `libm` is used, so results are bit-identical regardless of the
-//! libraries linked.
+//! linked libraries.
 //!
 //! The quantile is computed from the incomplete beta function I(x; n/2, 1/2), which is inverted by
 //! Newton's method. Sources: Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas
@@ -88,7 +88,7 @@ fn beta(mut a: f64, mut b: f64, mut x: f64) -> f64 {
     if turned { 1.0 - front * h / a } else { front * h / a }
 }
 
-/// Returns the continued fraction of the incomplete beta function, by Lentz's method.
+/// Evaluates the continued fraction of the incomplete beta function by Lentz's method.
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let least = f64::MIN_POSITIVE / PRECISION;
     let not_zero = |value: f64| if value.abs() < least { least } else { value };
@@ -135,7 +135,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
         if step * last_step <= 0.0 {
             bound = if square > LEAST_SQUARE { square } else { LEAST_SQUARE };
         }
-        // Divide the step by three until it is small enough and stays between 0 and 1.
+        // Divide the step by three until it is small enough and the result is in [0, 1].
         let mut share = 1.0;
         let next = loop {
             let change = share * step;
@@ -164,7 +164,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
     if turned { 1.0 - p } else { p }
 }
 
-/// Returns a first guess: Scheffé and Tukey's approximation (1944), with Wilson and Hilferty's
+/// Returns an initial guess: Scheffé and Tukey's approximation (1944), with Wilson and Hilferty's
 /// approximation of chi-squared (1931) and Hastings' of the normal quantile (1955).
 fn first_guess(a: f64, b: f64, level: f64, ln_beta: f64) -> f64 {
     let r = libm::sqrt(-libm::log(level * level));

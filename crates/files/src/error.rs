@@ -1,35 +1,35 @@
 //! Errors from reading and writing files.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// An error from reading or writing a file. Untrusted text is escaped for display.
+/// An error from reading or writing a file. Its message escapes untrusted text.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The file cannot be read, or its content is invalid.
-    #[error("cannot read {path}: {reason}")]
+    #[error("cannot read {}: {reason}", shown(.path))]
     Read {
-        /// The file's name, for display.
-        path: String,
+        /// The file's path.
+        path: PathBuf,
         /// The system's error, or a description of the problem.
         reason: io::Error,
     },
     /// The destination cannot be written to, for example because its directory is missing or
     /// belongs to another user.
-    #[error("cannot write {path}: {reason}")]
+    #[error("cannot write {}: {reason}", shown(.path))]
     Place {
-        /// The file's name, for display.
-        path: String,
+        /// The file's path.
+        path: PathBuf,
         /// The system's error, or a description of the problem.
         reason: io::Error,
     },
     /// Writing failed partway through, for example because the disk is full.
-    #[error("cannot write {path}: {source}")]
+    #[error("cannot write {}: {source}", shown(.path))]
     Write {
-        /// The file's name, for display.
-        path: String,
+        /// The file's path.
+        path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
@@ -44,15 +44,15 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Returns true if the error is due to bad usage or bad input, so the user can fix it. Returns
-    /// false for a system failure.
+    /// Returns true if the error is caused by incorrect usage or input, which the user can fix.
+    /// Returns false for a system failure.
     pub fn is_usage(&self) -> bool {
         !matches!(self, FileError::Write { .. })
     }
 
     /// Creates an error for a file that cannot be read.
     pub fn read(path: &Path, reason: io::Error) -> FileError {
-        FileError::Read { path: shown(path), reason }
+        FileError::Read { path: path.to_path_buf(), reason }
     }
 
     /// Creates an error for a file with invalid content.
@@ -61,11 +61,11 @@ impl FileError {
     }
 
     pub(crate) fn place(path: &Path, reason: io::Error) -> FileError {
-        FileError::Place { path: shown(path), reason }
+        FileError::Place { path: path.to_path_buf(), reason }
     }
 
     pub(crate) fn write(path: &Path, source: io::Error) -> FileError {
-        FileError::Write { path: shown(path), source }
+        FileError::Write { path: path.to_path_buf(), source }
     }
 }
 

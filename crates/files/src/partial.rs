@@ -1,8 +1,8 @@
 //! Creates temporary files, and removes those left behind by killed processes.
 //!
 //! A new file is created in the destination directory and stays locked until it is complete. The
-//! operating system releases the lock when the process ends, even in a crash. A temporary file that
-//! can be locked has therefore been abandoned.
+//! operating system releases the lock when the process ends, even if it crashes. A temporary file
+//! that can be locked has therefore been abandoned.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -32,7 +32,7 @@ pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
         let file = builder.tempfile_in(folder)?;
         // If the file system does not support locks, abandoned files are not removed.
         let locked = file.as_file().lock().is_ok();
-        // Another process may have removed the file as abandoned before it was locked.
+        // Another process may have removed the file as abandoned before this one locked it.
         if !locked || file.path().symlink_metadata().is_ok() {
             return Ok(file);
         }
@@ -66,7 +66,7 @@ fn remove_if_stale(path: &Path) -> io::Result<()> {
         Err(error) => return gone(error),
     };
     match file.try_lock() {
-        // Remove the file while holding its lock, so that a process that just made it can tell.
+        // Remove the file while holding its lock, so that a process that just created it notices.
         Ok(()) => fs::remove_file(path).or_else(gone),
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),

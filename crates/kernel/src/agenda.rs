@@ -8,7 +8,7 @@ use crate::Time;
 /// A queue of events ordered by time, class and sequence number.
 ///
 /// Simultaneous events are popped by class, smallest first, and, within a class, in the order they
-/// were scheduled. A simulation therefore never depends on how the heap is laid out. `schedule` and
+/// were scheduled. A simulation therefore never depends on the layout of the heap. `schedule` and
 /// `pop` take O(log n) time for n pending events.
 ///
 /// ```
@@ -71,7 +71,7 @@ impl<E> Agenda<E> {
         Agenda { heap: BinaryHeap::new(), sequence: 0 }
     }
 
-    /// Adds an event at a time. `class` orders simultaneous events, smallest first.
+    /// Schedules an event. `class` orders simultaneous events, smallest first.
     pub fn schedule(&mut self, at: Time, class: u8, event: E) {
         let sequence = self.sequence;
         self.sequence += 1;

@@ -1,4 +1,4 @@
-//! A checksum that is the same on every processor.
+//! A checksum that is identical on all platforms.
 
 use std::fmt;
 

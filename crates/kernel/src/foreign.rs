@@ -1,4 +1,4 @@
-//! Untrusted text in messages and on terminals.
+//! Safe display of untrusted text.
 //!
 //! Names, lines and values from a user or a file can contain anything: escape sequences that a
 //! terminal executes, marks that reverse the direction of text, or a megabyte without a space.

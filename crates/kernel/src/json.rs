@@ -1,6 +1,6 @@
-//! A reader for JSON written by other programs. An object that repeats a member is an error.
+//! A reader for JSON written by other programs. Duplicate members in an object are an error.
 //!
-//! RFC 8259 does not define the meaning of repeated members. Most parsers use the last value, but
+//! RFC 8259 does not define the meaning of duplicate members. Most parsers use the last value, but
 //! another program that reads the same text may use the first.
 
 use std::collections::HashSet;
@@ -27,7 +27,7 @@ use crate::{Date, shown};
 /// ```
 ///
 /// # Errors
-/// Returns an error if the text is not valid JSON for a `T`, or repeats a member in an object.
+/// Returns an error if the text is not valid JSON for a `T`, or has duplicate object members.
 pub fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
     check(text)?;
     serde_json::from_slice(text)
@@ -46,10 +46,10 @@ pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let _ = writeln!(std::io::stderr().lock(), "{}", Value::Object(line));
 }
 
-/// Checks that `text` is JSON without repeated object members. Takes time linear in its length.
+/// Checks that `text` is JSON without duplicate object members. Takes time linear in its length.
 ///
 /// # Errors
-/// Returns an error if the text is not JSON or repeats a member in an object at any depth.
+/// Returns an error if the text is not JSON, or has duplicate object members at any depth.
 pub fn check(text: &[u8]) -> Result<(), Error> {
     serde_json::from_slice::<Distinct>(text).map(|Distinct| ())
 }
@@ -60,7 +60,7 @@ pub fn reason(error: &Error) -> String {
     text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason).to_string()
 }
 
-/// Any JSON value in which no object repeats a member.
+/// Any JSON value without duplicate object members.
 struct Distinct;
 
 impl<'de> Deserialize<'de> for Distinct {

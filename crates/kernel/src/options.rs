@@ -20,7 +20,7 @@ pub struct OptionSpec {
     pub values: Values,
     /// The default value.
     pub default: &'static str,
-    /// The meaning of the option, as a phrase for help texts.
+    /// The meaning of the option, as a phrase for help text.
     pub meaning: &'static str,
     /// True if the canonical name includes only the option's value (`paging:1`). False if it also
     /// includes the key (`tff:scan=yzx`).
@@ -121,7 +121,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Sets every option to its default.
+    /// Returns the default options.
     pub fn defaults(specs: &'static [OptionSpec]) -> Options {
         Options { specs, values: specs.iter().map(|spec| spec.default.to_string()).collect() }
     }

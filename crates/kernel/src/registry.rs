@@ -40,7 +40,7 @@ pub trait Buildable: Family {
     /// The error from a failed build.
     type Fault;
 
-    /// Checks that the selected entry supports a [`Buildable::Place`]. Accepts all by default.
+    /// Checks that the selected entry supports a [`Buildable::Place`]. Always succeeds by default.
     ///
     /// # Errors
     /// Returns the reason if the entry does not support it.
@@ -240,7 +240,7 @@ impl<F: Family> Registry<F> {
         Ok(EntryHandle(Source::Added(entry)))
     }
 
-    /// Returns all entries: the built-in ones, then the added ones in the order of addition.
+    /// Returns all entries: the built-in ones, then the added ones in the order they were added.
     pub fn entries(&self) -> impl Iterator<Item = EntryHandle<F>> + use<F> {
         let builtin = F::builtin().iter().map(EntryHandle::from);
         let added = self.added.clone().into_iter().map(|entry| EntryHandle(Source::Added(entry)));

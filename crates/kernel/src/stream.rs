@@ -3,7 +3,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Dxsm;
 
-/// A random-number generator with a single purpose.
+/// A random number generator with a single purpose.
 ///
 /// A stream's numbers depend only on the seed, the replication and the purpose. Two strategies
 /// simulated with the same seed therefore see the same jobs, and adding a new consumer of random
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_pinned() {
-        // Changing these numbers changes every published result, so never do it by accident.
+        // Any change to these numbers would change every published result.
         let mut stream = Stream::new(1, 0, "arrivals");
         let first: Vec<u64> = (0..3).map(|_| stream.next_u64()).collect();
         assert_eq!(first, PINNED);

@@ -64,9 +64,9 @@ impl BaseSet {
         BaseSet { grid, layout, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
-    /// Creates a search within a box, treating it as a machine of its own. An axis wraps if it
-    /// wraps on the grid and the box spans it. Coordinates are relative to the box's base. Loads
-    /// the box's free nodes in O(rows of the box) time. A box outside the grid has no bases.
+    /// Creates a search within a box, treating it as a separate machine. An axis wraps if it wraps
+    /// on the grid and the box spans it. Coordinates are relative to the box's base. Loads the
+    /// box's free nodes in O(rows of the box) time. A box outside the grid has no bases.
     ///
     /// ```
     /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }

@@ -19,7 +19,7 @@ use crate::{Coordinates, Cuboid, Grid, NodeId, Occupancy};
 pub(crate) use axis::Axis;
 use axis::ahead;
 
-/// The positions of a grid's nodes in a set's words.
+/// The bit positions of a grid's nodes in the words of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     grid: Grid,
@@ -92,7 +92,7 @@ impl Layout {
         }
     }
 
-    /// Lays out the free nodes in words.
+    /// Writes the free nodes to `words` in this layout.
     pub(crate) fn load(&self, free: &Occupancy, words: &mut [u64]) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         if self.pitch == w && (h == 1 || d * w % 64 == 0) {
@@ -107,8 +107,8 @@ impl Layout {
         self.load_piece(free, &Cuboid::whole(&self.grid), [0; 3], words);
     }
 
-    /// Lays out the free nodes of a box on another grid, starting at the box's base. `self` is the
-    /// layout of the box.
+    /// Writes the free nodes of a box on another grid to `words`, starting at the box's base.
+    /// `self` is the layout of the box.
     pub(crate) fn load_box(&self, free: &Occupancy, cuboid: &Cuboid, words: &mut [u64]) {
         words.fill(0);
         let grid = free.grid();
@@ -128,7 +128,7 @@ impl Layout {
         }
     }
 
-    /// Lays out a box's free nodes, starting at the point `to`. The box must not wrap.
+    /// Writes a box's free nodes to `words`, starting at the point `to`. The box must not wrap.
     fn load_piece(&self, free: &Occupancy, piece: &Cuboid, to: [usize; 3], words: &mut [u64]) {
         let ([x, y, z], [w, d, h]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
         let [width, depth, _] = free.grid().sides().map(usize::from);
@@ -141,7 +141,7 @@ impl Layout {
                 for _ in 0..d {
                     let bits = free.bits(NodeId(from as u32), length);
                     words[at / 64] |= bits << (at % 64);
-                    // After a ring's wrap, a piece may start inside a word and spill over.
+                    // A piece after a ring's wrap may start mid-word and spill into the next word.
                     if at % 64 + length > 64 {
                         words[at / 64 + 1] |= bits >> (64 - at % 64);
                     }
@@ -151,8 +151,8 @@ impl Layout {
         }
     }
 
-    /// Calls `see` with each word that a box touches and a mask of the box's bits in that word,
-    /// until `see` returns true. Returns true if it did. The box must not wrap.
+    /// Calls `see` with the index of each word that a box touches and the box's bits in that word,
+    /// until `see` returns true. Returns true if any call did. The box must not wrap.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
@@ -247,7 +247,7 @@ impl Layout {
 /// Lays out rows of `length` nodes (at most 64), one word per row.
 fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
     let (nodes, mask) = (free.words(), low(length));
-    // The last rows may not be followed by another word.
+    // For the last rows, word `index + 1` may not exist.
     let inner = ((64 * nodes.len()).saturating_sub(128) / length).min(words.len());
     let mut from = 0;
     for word in &mut words[..inner] {

@@ -130,7 +130,7 @@ pub enum GridError {
 }
 
 impl Grid {
-    /// The maximum number of nodes, which is 2^24.
+    /// The maximum number of nodes, 2^24.
     pub const MAX_NODES: u64 = 1 << 24;
 
     /// Creates a grid from its sides and one wrap flag per axis.
@@ -221,7 +221,7 @@ impl Grid {
     }
 
     /// Returns the number of the node at a point. The result is meaningless for a point outside the
-    /// grid ([`Grid::contains`]).
+    /// grid (see [`Grid::contains`]).
     #[inline]
     pub fn id(&self, point: Coordinates) -> NodeId {
         let [x, y, z] = point;

@@ -95,7 +95,8 @@ struct Search {
     /// There are 64 entries per word. On a ring, the row appears twice, without unused bits.
     heights: Vec<u16>,
     line: Line,
-    /// The start and height of each rectangle that is still open at this node, shortest first.
+    /// The start and height of each rectangle that is still open at the current node, shortest
+    /// first.
     stack: Vec<(usize, u16)>,
 }
 
@@ -219,8 +220,7 @@ impl Search {
         }
     }
 
-    /// Returns true if a box no larger than these sides could beat the best box so far. The largest
-    /// such box has exactly these sides.
+    /// Returns true if a box whose sides do not exceed these could beat the best box so far.
     fn may_be_better(&self, sides: Sides) -> bool {
         let (most, wanted) = (volume(sides), self.wanted());
         let Some(best) = self.best.filter(|best| most == wanted && most == volume(best.sides))
@@ -267,7 +267,7 @@ impl Search {
         }
     }
 
-    /// Replaces the best box with another one, given in search order, if the other is better.
+    /// Replaces the best box with the given box, which is in search order, if that one is better.
     fn offer(&mut self, base: [u16; 3], sides: Sides) {
         let cuboid = Cuboid::new(self.own(base), self.own(sides)).canonical(&self.grid);
         let rank = |c: &Cuboid| {

@@ -245,7 +245,8 @@ impl Occupancy {
         }
     }
 
-    /// Returns the bits of `length` nodes (at most 64) from a node on, in a word's low bits.
+    /// Returns the bits of `length` nodes (at most 64), starting at a node, in the low bits of a
+    /// word.
     pub(crate) fn bits(&self, from: NodeId, length: usize) -> u64 {
         let (word, shift) = (from.index() / 64, from.index() % 64);
         let low = self.words[word] >> shift;
@@ -278,7 +279,7 @@ impl Occupancy {
 }
 
 /// Calls `see` with the index of each word that a box touches and the box's bits in that word,
-/// until `see` returns true. Returns true if it did. The box must be on the grid.
+/// until `see` returns true. Returns true if any call did. The box must be on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
     debug_assert!(cuboid.lies_on(grid), "{cuboid:?} is not on {grid}");
@@ -307,7 +308,8 @@ fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> boo
     })
 }
 
-/// Returns a word with every `length`-th bit set, from bit 0. `length` is a power of two up to 64.
+/// Returns a word with every `length`-th bit set, starting with bit 0. `length` is a power of two
+/// up to 64.
 #[inline]
 pub(crate) fn repeated(length: usize) -> u64 {
     const REPEATED: [u64; 7] = [
@@ -322,7 +324,7 @@ pub(crate) fn repeated(length: usize) -> u64 {
     REPEATED[length.trailing_zeros() as usize]
 }
 
-/// Returns the index of each word that a run of bits touches, with a mask of the run's bits.
+/// Returns the index of each word that a run of bits touches, with a mask of the run's bits in it.
 fn pieces(from: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
     let end = from + length;
     (from / 64..end.div_ceil(64)).map(move |word| {

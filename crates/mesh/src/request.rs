@@ -31,7 +31,7 @@ pub enum Freedom {
     Turned,
     /// Any box with as many nodes as the job uses, or as many as the requested box has.
     AnyBox,
-    /// Any set of nodes that is connected by the links between its nodes.
+    /// Any set of nodes connected by links within the set.
     Connected,
     /// Any nodes.
     Any,

@@ -251,8 +251,8 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // While there are more messages to send, a deadlock is not final, because these can
-            // still be delivered. An engine with announced messages does not report deadlocks.
+            // While messages remain to be sent, a deadlock is not final, because they can still be
+            // delivered. Once the next message is created, the engine no longer reports a deadlock.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);
             } else {

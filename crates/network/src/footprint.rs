@@ -147,7 +147,8 @@ impl Arc {
                 (start, length) = (pair[1], rest);
             }
         }
-        // A message going exactly halfway goes toward larger coordinates and may leave the arc.
+        // A message going exactly halfway around goes toward larger coordinates and may leave the
+        // arc.
         let whole = 2 * u32::from(length - 1) >= u32::from(side);
         if whole {
             Arc { side, start: 0, length: side, whole }

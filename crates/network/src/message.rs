@@ -37,7 +37,7 @@ pub struct Message {
     /// A thousand messages created at once then use only the memory of one, because the next one
     /// cannot move until this one has acquired and released the channel.
     pub followed: bool,
-    /// The owner of the message.
+    /// The owner's label for the message.
     pub tag: Tag,
 }
 
@@ -119,7 +119,7 @@ pub struct Delivery {
     pub created: Time,
     /// The cycle in which the destination consumed the message's tail.
     pub delivered: Time,
-    /// The owner of the message.
+    /// The owner's label for the message.
     pub tag: Tag,
 }
 
@@ -141,7 +141,7 @@ impl Delivery {
 pub struct Entered {
     /// The message's id.
     pub id: u64,
-    /// The owner of the message.
+    /// The owner's label for the message.
     pub tag: Tag,
 }
 

@@ -1,5 +1,5 @@
-//! Two metrics defined outside the library: the 95th percentile of the waiting time of small jobs
-//! and of large jobs. They are reported together with the mean waiting time of all jobs.
+//! Two metrics defined outside the library: the 95th-percentile waiting times of small and large
+//! jobs. They are reported together with the mean waiting time of all jobs.
 
 use pavior::Time;
 use pavior::simulation::metrics::{Context, Metric, MetricSpec, Unit};

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use pavior::{JobId, Machine, Request};
 
-/// The number of grants per run, kept small so that some runs are never interrupted.
+/// The number of grants per run, small enough that some runs are never interrupted.
 const PAIRS: u64 = 500;
 
-/// Returns the minimum time of a grant and its release over many runs, in nanoseconds.
+/// Returns the mean time of a grant and its release in the fastest of many runs, in nanoseconds.
 fn pair(
     machine: &str,
     strategy: &str,

@@ -1,7 +1,8 @@
 //! Explains why a request is refused, finds the jobs to move, and moves them.
 //!
 //! Jobs a, b and c are from docs/first-scheduler.md. Job a has released the bottom row of a 4x4
-//! mesh, and b is above that row. Eight nodes are free, but there is no room for c's 2x2 box.
+//! mesh, and b holds the two rows above it. Eight nodes are free, but there is no room for c's 2x2
+//! box.
 
 use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
 use pavior::{Cuboid, JobId, Machine, Placement, Request};

@@ -2,7 +2,7 @@
 //!
 //! - Readers enforce [`Limits`] on the length of a line and the size of the decompressed input.
 //! - Writes are atomic: a file contains either its old or its new contents, never a mixture.
-//! - [`FileUses`] rejects an output that is also an input before anything is read.
+//! - Before anything is read, [`FileUses`] rejects an output that is also an input.
 //! - A [`Lock`] lets only one process at a time modify the files in a directory.
 //!
 //! ```

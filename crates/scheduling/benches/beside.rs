@@ -6,9 +6,9 @@
 //! ```
 //!
 //! The machine is a 64x64 mesh, and job sides are at most a quarter of the machine's sides. Each
-//! row measures either draining a queue, or granting one node with an estimate of a minute or a
-//! century. Estimates of queued jobs are either exact or too long. The time to drain a queue is
-//! processor time as reported by Linux. Compare only rows from the same run.
+//! row measures either draining a queue, or granting one node to a job with an estimate of a minute
+//! or a century. Estimates of queued jobs are either exact or too long. The time to drain a queue
+//! is processor time as reported by Linux. Compare only rows from the same run.
 
 use std::time::{Duration, Instant};
 

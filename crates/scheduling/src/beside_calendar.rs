@@ -56,7 +56,7 @@ impl BesideCalendar {
         let Reached { fork, answers, .. } = &mut self.reaches[place];
         let answer = answers.entry(job.request).or_insert_with(|| {
             let found = fork.find(&job.request);
-            // If the request can never be granted, return that reason instead.
+            // If the request can never be granted, return the reason for that instead.
             found.or_else(|refusal| machine.could_ever_fit(&job.request).and(Err(refusal)))
         });
         (answer.clone(), fork.free().count())

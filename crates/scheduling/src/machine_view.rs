@@ -79,7 +79,7 @@ impl<'a> MachineView<'a> {
         MachineView { ahead: Some(ahead), ..self }
     }
 
-    /// Returns how much longer a job is predicted to take on these nodes than its estimate, which
+    /// Returns how much a job's predicted run time on these nodes exceeds its estimate, which
     /// applies to the requested box. Returns zero if there is no prediction.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
@@ -224,8 +224,8 @@ impl<'a> MachineView<'a> {
         self.granted
     }
 
-    /// Returns the machine's state, and the current time if answers depend on it, which is the case
-    /// only if there are advance reservations (reaches increase over time).
+    /// Returns the machine's state, and the current time if answers depend on it. They do so only
+    /// if there are advance reservations, because reaches increase over time.
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {
         (self.state(), self.now())

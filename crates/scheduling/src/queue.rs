@@ -91,7 +91,8 @@ impl Queue {
         self.withdrawals
     }
 
-    /// Removes and returns a job so that it can start, or returns `None` if out of range.
+    /// Removes and returns a job so that it can start, or returns `None` if the index is out of
+    /// range.
     pub fn take(&mut self, index: usize) -> Option<Job> {
         self.jobs.remove(index)
     }

@@ -27,11 +27,11 @@ impl RunningJob {
     ///
     /// A job that outruns its estimate is expected to take twice as long, a guess that is off by at
     /// most a factor of two. Assuming instead that the job may end at any moment would stop all
-    /// backfilling while it runs: its nodes would be promised to a waiting job with immediate
-    /// effect, and no other job could end before then.
+    /// backfilling while it runs: a waiting job would be promised its nodes immediately, and no
+    /// other job could end before then.
     ///
     /// A job with an estimate of zero is expected to end when it starts, but ends only after the
-    /// scheduler has been called, so it does not count as late at that time.
+    /// scheduler has been called. It does not count as late during that call.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));

@@ -160,7 +160,7 @@ impl std::ops::BitOr for Interest {
     }
 }
 
-/// An observer that cannot affect the run. Runs and observers may move between threads.
+/// An observer of a run, which it cannot affect. Runs and observers may move between threads.
 pub trait Observer: Send {
     /// Returns the kinds of facts that the observer wants. Called once, at the start of the run.
     fn interest(&self) -> Interest;

@@ -41,7 +41,7 @@ pub struct Migration {
 /// The state of migration during a run.
 pub(crate) struct Mover {
     setup: Migration,
-    /// The oldest waiting job and the machine state for which a plan was last searched.
+    /// The oldest waiting job and the machine state for which moves were last planned.
     asked: Option<(JobId, u64)>,
     /// The end time of each running job, and a flag that is true if the job may be moved.
     running: FxHashMap<JobId, (Time, bool)>,

@@ -2,15 +2,16 @@
 //!
 //! Endless runs and slow runs differ only in their pace, so a run is ended only if two conditions
 //! hold. First, interruptions that cost a job all its work must far outnumber completions. This
-//! does not happen if jobs are shorter than the time between failures. Second, at the pace since
-//! then, the remaining completions would require too much work. Work is counted, not timed.
+//! does not happen if jobs are shorter than the time between failures. Second, at the pace observed
+//! during this period, the remaining completions would require too much work. Work is counted, not
+//! timed.
 
 use crate::Ending;
 
 /// The number of interruptions considered normal for each completed or running job. Only
-/// interruptions that destroy all of a job's work count, so those of jobs with a checkpoint do not.
+/// interruptions that lose all work since the job's last start count.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
-/// The number of interruptions beyond normal from which a run may be considered hopeless.
+/// The number of excess interruptions at which a run may be considered hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
 /// The amount of remaining work at which a run may be considered hopeless. Each instant counts as
 /// [`WORK_OF_AN_INSTANT`], plus one for each waiting job, because a scheduler may examine all of

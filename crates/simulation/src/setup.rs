@@ -41,10 +41,10 @@ pub struct Setup {
     /// Settings for moving running jobs to make room. Cannot be combined with a network, failures
     /// or advance reservations.
     pub migration: Option<Migration>,
-    /// The seed for random draws made during the run, such as those of strategies and message
+    /// The seed for random draws made during the run, for example by strategies or for message
     /// destinations. Jobs and failures have their own seeds.
     pub seed: u64,
-    /// The replication's number.
+    /// The replication number.
     pub replication: u64,
     /// The time from which to compute averages: 0, or the first arrival if jobs come from a log.
     pub begin: Time,

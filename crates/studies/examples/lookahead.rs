@@ -136,14 +136,14 @@ impl LookAhead {
         self.easy.build(()).expect("EASY needs no environment")
     }
 
-    /// Records the arrivals and ends since the previous call.
+    /// Records which jobs arrived or ended since the last call.
     fn learn(&mut self, now: Time, queue: &Queue, running: &Running) {
         let (shares, asked) = (&mut self.shares, self.asked);
         self.ran.retain(|&job, &mut (start, said)| {
             let runs = running.get(job).is_some();
             if !runs && said > Time::ZERO {
-                // The scheduler is not called while no job is waiting, so the job may have ended at
-                // its estimated end.
+                // The scheduler is not called while no job is waiting, so the job may have ended
+                // well before `now`.
                 let length = now.since(start).min(said.max(asked.since(start)));
                 shares.push(length.0 as f64 / said.0 as f64);
             }
@@ -165,7 +165,7 @@ impl LookAhead {
         self.past.drain(..old);
     }
 
-    /// Draws arriving jobs from past jobs, and the intervals between them from past intervals.
+    /// Draws future arrivals: the jobs from past jobs, and the intervals from past intervals.
     fn arrivals(&mut self, now: Time) -> Vec<Job> {
         let (past, mut at) = (self.past.len() as u64, now);
         let mut come = Vec::with_capacity(self.thinking.coming);
@@ -207,8 +207,8 @@ impl LookAhead {
         said
     }
 
-    /// Returns the sum of the start times of the oldest waiting jobs and the arriving jobs in a
-    /// future that follows a decision.
+    /// Simulates a decision in a given future. Returns the sum of the start times of the oldest
+    /// waiting jobs and the arriving jobs.
     fn cost(
         &self,
         now: Time,
@@ -248,7 +248,7 @@ impl LookAhead {
     }
 }
 
-/// The random values that define a future.
+/// A random future: arrivals and run times.
 struct Drawn {
     /// The arriving jobs.
     coming: Vec<Job>,

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::statements::Statements;
 use super::{Statement, Verdict};
 
-/// A statement, and its number of rows with each verdict.
+/// A statement and its row counts by verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementCount {
     /// The statement's id.

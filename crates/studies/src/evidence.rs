@@ -47,8 +47,8 @@ pub(super) struct PointEvidence<'e> {
     samples: &'e Samples,
 }
 
-/// A metric in an experiment: either an observed metric or the measured allocation time. Measured
-/// times are represented by their median over the runs, which interruptions hardly affect.
+/// A metric in an experiment: either one from the simulation or the measured allocation time.
+/// Measured times are represented by their median over the runs, which interruptions hardly affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observed {
     /// An observed metric, by index.
@@ -216,8 +216,8 @@ impl<'e> PointEvidence<'e> {
         Some(self.estimate(of_all(Paired::of(&xs, &ys)?)?, xs.len(), &pair))
     }
 
-    /// Applies `of`, a ratio or a difference of two values, in each run. Returns the mean increase
-    /// of its result from `low` to `high`.
+    /// Computes `of`, a ratio or difference of two values, in each run. Returns the mean increase
+    /// of the result from `low` to `high`.
     pub(super) fn growth(
         &self,
         metric: Observed,

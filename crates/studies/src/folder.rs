@@ -41,8 +41,8 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// Embeds a directory from `papers/` in the program. All parts of a study share the study's
-/// statements and quick keys.
+/// Embeds a directory from `papers/` in the program. All parts of a study share its
+/// `statements.toml` and `quick.toml`.
 macro_rules! folder {
     ($name:literal, $study:literal, $readings:expr) => {
         Folder {

@@ -1,5 +1,6 @@
 //! The forecast study predicts start times for the jobs in a log and compares each predicted
-//! interval with the actual start. It is an experiment with one log per point and goals per log.
+//! interval with the actual start. Its experiment has one log per point; each log is judged
+//! separately.
 
 use pavior::experiments::{LogScore, Specification};
 
@@ -13,9 +14,9 @@ pub const FUTURES: usize = 8;
 
 /// The required range for the share of waiting jobs that start within their 90% interval.
 const HELD: [f64; 2] = [0.87, 0.93];
-/// Like [`HELD`], but for each third of the jobs, divided by node count.
+/// Like [`HELD`], but for each third of the jobs by node count.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
-/// The minimum number of jobs in a third for it to be considered.
+/// The minimum number of jobs for a third to be judged.
 const FEWEST: u64 = 500;
 
 /// Returns the text of the experiment file. The quick version uses only a few jobs from each log.
@@ -39,7 +40,7 @@ pub fn specification(quick: bool) -> Result<Specification, PaperError> {
     folder::specification(file, experiment(quick)?, NAME)
 }
 
-/// A log, and the verdict on the forecasts for it.
+/// A log and the verdict on its forecasts.
 pub struct JudgedLog {
     /// The log's name, without its file extension.
     pub log: String,

@@ -15,7 +15,7 @@ use super::{Estimate, PointEvidence, Statement};
 /// Judges every row. In a quick run, skips rows that compare measured times.
 ///
 /// # Errors
-/// Returns the row's position and the reason if a row refers to something that does not exist.
+/// Returns an error with the row's position if a row refers to something that does not exist.
 pub(super) fn judge(
     statements: &Statements,
     evidence: &PointEvidence<'_>,

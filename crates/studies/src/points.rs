@@ -134,7 +134,7 @@ fn values(
 }
 
 impl Found {
-    /// Returns true if a value is within the limits. With limits, text (`None`) is rejected.
+    /// Returns true if a value is within the limits. Any limit rejects text (`None`).
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))

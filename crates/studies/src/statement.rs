@@ -29,7 +29,7 @@ pub(super) const RULES: &str = "A stated value holds if it is in our 95% interva
 pub enum Verdict {
     /// The claim is consistent with our interval.
     Holds,
-    /// The claim is consistent only with our interval after it is widened by the tolerance.
+    /// The claim is consistent with our interval only after widening it by the tolerance.
     Tolerance,
     /// The claim is inconsistent with our interval even after widening.
     Differs,

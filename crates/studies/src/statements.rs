@@ -51,7 +51,8 @@ pub(super) struct Row {
     pub(super) id: Vec<Part>,
     /// The rule that judges the row.
     pub(super) rule: Rule,
-    /// The paper's claim. If an order has none, one is generated from the values in `a` and `b`.
+    /// The paper's claim. If an order has no claim, one is generated from the values in `a` and
+    /// `b`.
     pub(super) paper: Option<Stated>,
     /// The tolerance for a bound, as a fraction of the bound.
     pub(super) tolerance: Option<f64>,
@@ -133,7 +134,7 @@ pub(super) enum Take {
     Last,
 }
 
-/// A paper's claim about a row.
+/// A paper's claim, as given in a row.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Stated {

@@ -1,4 +1,5 @@
-//! Rules that set the placement freedom of jobs by size, by log column, at random, or for all.
+//! Rules that set the placement freedom of all jobs, or of some by size, by log column or at
+//! random.
 
 use std::fmt;
 use std::str::FromStr;

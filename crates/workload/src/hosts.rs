@@ -114,7 +114,7 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 /// `first`; by default, numbers start at 0 and coordinates at 1.
 ///
 /// # Errors
-/// Returns the reason if the placeholders do not fit the machine.
+/// Returns an error message if the placeholders do not fit the machine.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -192,8 +192,8 @@ impl Hosts {
     /// names for each grid node.
     ///
     /// # Errors
-    /// Returns the reason if the names cannot be divided evenly among the grid nodes, or if a name
-    /// is repeated.
+    /// Returns an error message if the names cannot be divided evenly among the grid nodes, or if a
+    /// name is repeated.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }

@@ -1,4 +1,4 @@
-//! Summaries of logs as data: counts, time span, load, sizes, run times and arrivals.
+//! Structured summaries of logs: counts, time span, load, sizes, run times and arrivals.
 
 mod details;
 mod jobs;
@@ -33,7 +33,7 @@ pub struct LogSummary {
     pub skipped: Vec<Skipped>,
     /// The number of jobs with a run time of zero.
     pub zero_length: u64,
-    /// Jobs with an earlier submit time than the preceding job in the log.
+    /// Jobs submitted earlier than the preceding job in the log.
     pub submits_back: LineNumbers,
     /// The number of jobs that have a user estimate.
     pub with_estimate: u64,
@@ -153,8 +153,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes the statistics from pairs of a value and the number of jobs that have it, in
-    /// ascending order. If there are no values, all statistics are 0.
+    /// Computes the statistics from (value, job count) pairs in ascending order of value. If there
+    /// are no values, all statistics are 0.
     fn of(values: impl Iterator<Item = (f64, u64)> + Clone) -> Spread {
         let all: u64 = values.clone().map(|(_, count)| count).sum();
         let ranks =

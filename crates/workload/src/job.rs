@@ -56,7 +56,7 @@ pub enum Service {
     Partly {
         /// The time spent computing.
         compute: Time,
-        /// The time spent communicating when the job is alone in its requested box.
+        /// The time spent communicating in the requested box when the job is alone on the machine.
         communicate: Time,
     },
 }
@@ -93,12 +93,12 @@ pub struct TimeUnit {
 impl TimeUnit {
     /// Seconds, as in logs, counted in microseconds.
     pub const SECOND: TimeUnit = TimeUnit { name: "s", ticks: 1_000_000 };
-    /// The time unit used in papers, with a tick of one millionth.
+    /// The abstract time unit used in papers, divided into a million ticks.
     pub const TIME_UNIT: TimeUnit = TimeUnit { name: "time_unit", ticks: 1_000_000 };
     /// Network cycles.
     pub const CYCLE: TimeUnit = TimeUnit { name: "cycle", ticks: 1 };
 
-    /// Converts a time in time units to the nearest number of ticks.
+    /// Converts a time from units to ticks, rounding to the nearest tick.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

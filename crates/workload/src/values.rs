@@ -1,4 +1,4 @@
-//! Option values shared by several entries.
+//! Option values shared by several registry entries.
 
 use pavior_kernel::Values;
 

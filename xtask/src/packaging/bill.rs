@@ -137,7 +137,7 @@ pub(super) fn text_of(parts: &[Part]) -> Result<String, String> {
     serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())
 }
 
-/// Returns each third-party part with its license's name, then each license text once.
+/// Lists each third-party part with its license's name, followed by each license text once.
 pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
     let mut list = "pavior includes the following packages.\n\n".to_string();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();

@@ -2,7 +2,7 @@
 //! materials and checksums.
 //!
 //! `cargo xtask dist` creates a release in `dist/` from builds with the `dist` profile. The checks
-//! create one in `target/release-check` from earlier build output, then install it and try it out
+//! create one in `target/release-check` from existing build output, then install it and try it out
 //! in a clean Debian chroot whose changes are all discarded.
 
 mod bill;
@@ -69,7 +69,7 @@ struct Release {
     /// The directory for unpacked files.
     stage: PathBuf,
     version: &'static str,
-    /// The commit time of the sources, which is used as the file time of every packed file.
+    /// The commit time of the sources, used as the modification time of every packed file.
     seconds: String,
     /// The compression level for dpkg-deb, 0 to 9.
     effort: &'static str,
@@ -201,7 +201,7 @@ impl Release {
         Ok(Release { root: root.to_path_buf(), out, stage, version, seconds, effort })
     }
 
-    /// Creates all parts except the wheel, which must already be in the output directory.
+    /// Creates everything except the wheel, which must already be in the output directory.
     fn make(&self, program: &Path) -> Result<(), String> {
         let parts = bill::parts(&self.root)?;
         let name = format!("pavior-{}-x86_64-linux", self.version);
@@ -233,7 +233,7 @@ impl Release {
             let text = process::output(Command::new(&program).args(["completions", shell]))?;
             write(&prefix.join(file), &text)?;
         }
-        // These files are only shipped; administrators install them manually.
+        // These files are included, but administrators install them manually.
         for file in SLURM {
             copy_into(&self.root.join(file), &prefix.join("share/pavior/slurm"))?;
         }
@@ -262,7 +262,7 @@ impl Release {
     }
 }
 
-/// Moves a program's debug data into a separate file linked from the program.
+/// Moves a program's debug information into a separate file linked from the program.
 fn split_debug_data(program: &Path, debug: &Path) -> Result<(), String> {
     let objcopy = |arguments: &[&str], files: &[&Path]| {
         process::output(Command::new("objcopy").args(arguments).args(files)).map(drop)

@@ -47,7 +47,7 @@ impl Browser {
             crate::skipped("the page in a browser", why, REQUIRED);
             return None;
         }
-        // Browsers run one at a time, because drawing keeps a processor busy in each of them.
+        // Browsers run one at a time, because each one keeps a processor busy while drawing.
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let browser = Browser::launch(width, height, alone);
         Some(browser.expect("Chromium starts"))

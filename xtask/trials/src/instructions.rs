@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
 
-/// The maximum relative growth in a count.
+/// The maximum relative increase in a count.
 const TOLERANCE: f64 = 0.05;
 
 /// A set of counts, stored in a file of tab-separated values.
 pub struct FixedSet {
     /// A short description of the code whose instructions are counted.
     pub what: &'static str,
-    /// The path to the file.
+    /// The path to the stored counts.
     pub file: &'static str,
     /// Returns this build's counts, each with its name. A count is NaN if counting failed.
     pub counts: fn() -> Vec<(String, f64)>,

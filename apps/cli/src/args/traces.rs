@@ -32,15 +32,15 @@ pub(crate) struct ConvertArgs {
     pub(crate) from: PathBuf,
     /// The file to write, whose name determines the format
     pub(crate) to: PathBuf,
-    /// The machine for which --shape-rule chooses a shape for each job without one; Batsim files
-    /// state its size
+    /// The machine for which --shape-rule chooses a shape for each job without one (not written to
+    /// .swf logs); Batsim files state its size
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     /// The rule that turns a number of nodes into a box
-    #[arg(long, default_value = "compact")]
+    #[arg(long, default_value = "compact", requires = "machine")]
     pub(crate) shape_rule: String,
     /// The seed for random shape rules
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, requires = "machine")]
     pub(crate) seed: u64,
     /// Derives fields 17 and 18 of an .swf log from user sessions: a job follows its user's most
     /// recently ended job if that job ended at most this long before (20m, 90s, 1h)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pavior::time::Date;
-use pavior_kube::{Cluster, ClusterSlots, Entry, KubeError, Manifests, Mode, Options};
+use pavior_kube::{Cluster, ClusterSlots, Entry, GatedPods, KubeError, Manifests, Mode, Options};
 use serde_json::to_value;
 
 use crate::args::{JobPath, KubeArgs, KubeCommand};
@@ -136,7 +136,7 @@ fn slots(shape: &str, budget: u64, format: Format) -> Result<(), Failure> {
 
 /// Uninstalls Pavior from the cluster, and prints the gates removed and the steps that remain.
 fn uninstall(open: bool) -> Result<(), Failure> {
-    let removal = pavior_kube::remove(open)?;
+    let removal = pavior_kube::uninstall(if open { GatedPods::Open } else { GatedPods::List })?;
     let opened = output::labeled("opened", &removal.opened);
     let left = output::labeled("gated ", &removal.left);
     output::plain(&(opened + &left + &output::labeled("job   ", &removal.jobs)))

@@ -9,13 +9,12 @@ use pavior::answers::json::{MoveJson, Place, Point};
 use pavior::answers::{self, Move, MovePlan, Room, SearchLimits, Shape, Snapshot, Weights};
 use pavior::draw::PlannedMove;
 use pavior::strategies::explain;
-use pavior::text::shown;
 use pavior::{BadName, Cuboid, Freedom, Grid, JobId, Machine, NodeId, Request, Time};
 use serde_json::{Value, json};
 
 use self::deadline::Deadline;
 use crate::args::{Turning, UnblockArgs};
-use crate::busy::{self, Busy};
+use crate::busy::{self, Busy, JobName};
 use crate::failure::Failure;
 use crate::json_lines::{LineError, LineObject, for_each_line};
 use crate::output::{self, Format, MAX_WIDTH, Reply, Table};
@@ -100,15 +99,15 @@ fn read_weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<ScaledW
         let wrong = |message: String| LineError::new(message, job.place.clone());
         let name = object.value(job);
         let id = busy.job_named(&name);
-        let name = name.to_string();
-        let id = id.ok_or_else(|| wrong(format!("job {} holds no nodes", shown(&name))))?;
+        let name = JobName::of(&name);
+        let id = id.ok_or_else(|| wrong(format!("job {name} holds no nodes")))?;
         let value = object.value(weight).as_f64().filter(|value| (0.0..1e15).contains(value));
         let value = value.ok_or_else(|| {
             LineError::new("a weight must be a number from 0 to 1e15", weight.place.clone())
         })?;
         match given[id.0 as usize].replace(value) {
             None => Ok(()),
-            Some(_) => Err(wrong(format!("job {} already has a weight", shown(&name)))),
+            Some(_) => Err(wrong(format!("job {name} already has a weight"))),
         }
     })?;
     let are_integers = given.iter().flatten().all(|weight| weight.fract() == 0.0);

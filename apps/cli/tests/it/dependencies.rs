@@ -27,7 +27,7 @@ fn placements_and_schedules_have_the_simulated_submit_time() {
     let folder = folder(LOG);
     let [log, placed, swf] = ["log.swf", "placed.jsonl", "out.swf"].map(|name| folder.path(name));
     let notes = simulate(&log, &format!("--dependencies --placements {placed} --swf {swf}"));
-    assert!(notes.contains("note: 1 of 2 jobs refer to preceding jobs: 1 followed"), "{notes}");
+    assert!(notes.contains("note: 1 of 2 jobs name a preceding job: 1 followed"), "{notes}");
     let last = &folder.json_lines("placed.jsonl")[1];
     assert_eq!(
         (&last["job"], &last["submit"], &last["start"]),
@@ -48,8 +48,8 @@ fn ignored_dependencies_are_reported() {
     let notes = simulate(&unfollowed.path("log.swf"), "--dependencies");
     assert!(
         notes.contains(
-            "note: 5 of 6 jobs refer to preceding jobs: 3 followed, 1 filtered out, skipped or not \
-             in the log, 1 later in the log than the job itself (1 cycle)"
+            "note: 5 of 6 jobs name a preceding job: 3 followed, 1 filtered out, \
+             skipped or not in the log, 1 not earlier in the log (1 cycle)"
         ),
         "{notes}"
     );

@@ -95,7 +95,7 @@ fn shards_merge_to_the_same_bytes() {
     run_shard(4);
     run_shard(2);
     let merge = ["merge", &shards[1], &shards[3], "--out", &merged];
-    refused_for(&merge, "3 of 6 points are not finished");
+    refused_for(&merge, "3 of 6 points are incomplete");
     assert!(!Path::new(&merged).exists(), "nothing was written");
     run_shard(1);
     run_shard(3);

@@ -112,6 +112,14 @@ fn only_jobs_running_at_the_given_time_count() {
     }
     let run = words("explain -m mesh:8x8 --nodes 1 --busy - --at 1");
     refused_input_for(&run, EXAMPLE_1, "--at requires a \"start\" for every job");
+    for (times, reason, place) in [
+        (r#""start":0,"end":"5""#, r#""end" must be a number"#, "stdin:1:26:"),
+        (r#""start":"5","end":9"#, r#""start" must be a number"#, "stdin:1:18:"),
+    ] {
+        let line = format!(r#"{{"job":1,{times},"parts":[{{"base":[0,0],"sides":[4,4]}}]}}"#);
+        let message = refused_input(&run, &line);
+        assert!(message.contains(reason) && message.contains(place), "{message}");
+    }
 }
 
 #[test]

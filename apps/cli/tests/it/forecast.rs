@@ -127,7 +127,7 @@ fn mistakes_are_reported_with_their_place() {
         ("{\"job\":1,\"shape\":[-1,2]}", machine, "must be a list of positive integers"),
         ("{\"job\":1,\"nodes\":1,\"estimate\":1e9}", machine, "seconds from 0 to 1e8"),
         ("{\"job\":1,\"nodes\":1,\"estimate\":-1}", machine, "a number of seconds"),
-        ("{\"job\":1,\"nodes\":1,\"user\":\"x\"}", machine, "the number of a user in the log"),
+        ("{\"job\":1,\"nodes\":1,\"user\":\"x\"}", machine, "a numeric user ID from the log"),
         ("{\"job\":1,\"nodes\":1,\"freedom\":\"bxo\"}", machine, "box"),
         ("{\"job\":1,\"nodes\":1}\n{\"job\":1,\"nodes\":1}", machine, "already waiting (line 1"),
         ("{\"job\":1,\"nodes\":1,\"parts\":[]}", machine, "unknown key \"parts\""),

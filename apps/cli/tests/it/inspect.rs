@@ -33,7 +33,7 @@ fn all_formats_contain_the_summary() {
         "  malformed, line 4: 2 -1 0 100 4 -1 -1 4 200 -1 1 7 1 1 3 1 -1 <script>",
         "estimate / run time: mean 2, ",
         "       user: 8 (2), 7 (1)",
-        "load in % by week of submission",
+        "load in % by submission week",
         "--machine mesh:3x2x2 --strategy tff --scheduler easy --dependencies --lenient\n",
     ] {
         assert!(text.contains(line), "{line}\n{text}");

@@ -68,7 +68,7 @@ fn options_without_effect_on_a_generated_log_are_rejected() {
     for (more, reason) in [
         ("lublin --nodes 16 --load 2", "--load applies only to side distributions"),
         ("lublni --nodes 16 --load 2", "did you mean `lublin`?"),
-        ("uniform --machine mesh:4x4 --load 1,2", "a log can have only one load"),
+        ("uniform --machine mesh:4x4 --load 1,2", "specify only one load"),
         ("uniform --nodes 16", "a side distribution requires --machine, not --nodes"),
     ] {
         refused_for(&words(&format!("trace generate {more}")), reason);

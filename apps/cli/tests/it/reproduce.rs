@@ -208,7 +208,7 @@ fn alternative_readings_are_ranked() {
     assert!(points.contains("paging:free=fifo") && points.contains("mbs:free=fifo:order=small"));
     assert!(ratio("default") < 0.5 * ratio("sorted"), "{} {}", ratio("default"), ratio("sorted"));
     let report = read("report.html");
-    for part in ["Closest readings", "Closest to G2: ", "--alternatives --quick", "a quick run"] {
+    for part in ["Closest readings", "Closest for G2: ", "--alternatives --quick", "a quick run"] {
         assert!(report.contains(part), "{part}");
     }
     assert!(report.contains("G1@ff is GABL's turnaround divided by that of FF"));

@@ -156,7 +156,7 @@ fn invalid_options_are_reported() {
         (vec!["--token-file", "/does/not/exist"], "/does/not/exist"),
         (vec!["--tls-cert", "x.pem"], "--tls-key"),
         (vec!["--quota", "-3"], "'--quota <QUOTA>'"),
-        (vec!["--slots", "4x4,4x4x1"], "`4x4x1` is the same shape as an earlier one"),
+        (vec!["--slots", "4x4,4x4x1"], "`4x4x1` duplicates an earlier shape"),
         (vec!["--shape-rule", "none"], "none"),
         (vec!["--strategy", "tpu"], "tpu"),
     ] {

@@ -25,7 +25,7 @@ fn boxes_are_counted_with_a_bound() {
     assert_eq!(with("--nodes 4 --freedom any-box")["slots"], 1);
     assert_eq!(with("--shape 7x1")["slots"], 0);
     let never = words("slots --machine mesh:6x2 --shape 7x1 --format table");
-    assert_eq!(stdout(&pavior(&never, "")), "no 7x1 box fits on mesh:6x2, even if it is empty\n");
+    assert_eq!(stdout(&pavior(&never, "")), "no 7x1 box fits even on an empty mesh:6x2\n");
     let empty = ask("--machine torus:16x16x16 --shape 4x4x4", "");
     assert_eq!((&empty["slots"], &empty["proven"]), (&json!(64), &json!(true)));
 }

@@ -50,7 +50,7 @@ fn room_by_a_time_comes_from_ends_moves_and_requeues() {
     let table = line("--shape 4 --by 7 --format table --now 5 --max-jobs 2");
     let table = good_input(&words(&table), ROW);
     assert!(table.contains("free by 7 after requeueing 2 jobs"), "{table}");
-    assert!(table.contains("lost work: 17 node-time units"), "{table}");
+    assert!(table.contains("lost work (nodes × time): 17"), "{table}");
     for wrong in ["--by x", "--now 5", "--by nan", "--by 7 --earliest"] {
         refused_input(&words(&line(&format!("--shape 2 {wrong}"))), ROW);
     }
@@ -163,6 +163,6 @@ fn csv_has_one_row_per_place() {
 fn a_box_without_a_possible_plan_is_reported() {
     for shape in ["--shape 7x1", "--nodes 13"] {
         let reply = print(&format!("{shape} --format table"));
-        assert_eq!(reply, "never: mesh:6x2 has no such box\n", "{shape}");
+        assert_eq!(reply, "never: no such box fits on mesh:6x2\n", "{shape}");
     }
 }

@@ -118,5 +118,5 @@ fn a_skipped_baseline_is_an_error() {
     let described = "machine = 'mesh:4x4x4'\nstrategy = ['2db', 'ff', 'tff']\nbaseline = '2db'\n\
                      skip-unsupported = true\n";
     let file = folder.write("e.toml", described);
-    refused_for(&["experiment", &file], "the baseline is left out: strategy 2db");
+    refused_for(&["experiment", &file], "the baseline was skipped: strategy 2db");
 }

@@ -6,7 +6,7 @@ mod event_publisher;
 mod reconciler;
 mod status_writer;
 #[cfg(test)]
-mod stub_server;
+pub(crate) mod stub_server;
 #[cfg(test)]
 mod tests;
 mod write_reporter;

@@ -11,14 +11,14 @@ use crate::write::Writer;
 
 /// A request that the server received.
 #[derive(Clone, Debug)]
-pub(super) struct Request {
-    pub(super) method: String,
-    pub(super) path: String,
-    pub(super) body: Value,
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) body: Value,
 }
 
 /// A reply to a request.
-pub(super) enum Reply {
+pub(crate) enum Reply {
     Answer {
         code: u16,
         body: Value,
@@ -28,11 +28,11 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    pub(super) fn ok(body: Value) -> Reply {
+    pub(crate) fn ok(body: Value) -> Reply {
         Reply::Answer { code: 200, body }
     }
 
-    pub(super) fn error(code: u16, message: &str) -> Reply {
+    pub(crate) fn error(code: u16, message: &str) -> Reply {
         let reason = if code == 404 { "NotFound" } else { "Unknown" };
         let body = json!({ "message": message, "reason": reason, "code": code });
         Reply::Answer { code, body }
@@ -40,14 +40,14 @@ impl Reply {
 }
 
 /// A server and the requests that it received.
-pub(super) struct StubServer {
-    pub(super) client: Client,
+pub(crate) struct StubServer {
+    pub(crate) client: Client,
     requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl StubServer {
     /// Starts a server that answers requests as `reply` specifies.
-    pub(super) async fn start(reply: impl FnMut(&Request) -> Reply + Send + 'static) -> StubServer {
+    pub(crate) async fn start(reply: impl FnMut(&Request) -> Reply + Send + 'static) -> StubServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let client = Client::try_from(kube::Config::new(address.parse().unwrap())).unwrap();
@@ -56,12 +56,12 @@ impl StubServer {
         StubServer { client, requests }
     }
 
-    pub(super) fn writer(&self) -> Writer {
+    pub(crate) fn writer(&self) -> Writer {
         Writer::new(self.client.clone())
     }
 
     /// Returns the requests whose path contains `part`.
-    pub(super) fn requests(&self, part: &str) -> Vec<Request> {
+    pub(crate) fn requests(&self, part: &str) -> Vec<Request> {
         let all = self.requests.lock().unwrap();
         all.iter().filter(|request| request.path.contains(part)).cloned().collect()
     }

@@ -29,8 +29,8 @@ pub(crate) struct MachineSpec {
     /// The grid in chips, such as `torus:8x8x8` or `mesh:16x16`.
     #[schemars(length(max = 64))]
     pub(crate) grid: String,
-    /// A node's shape in chips, such as `2x2x1` (default: one chip). A shape must consist of whole
-    /// nodes. Boxes are rotated only if all sides of a host are equal.
+    /// A node's shape in chips, such as `2x2x1` (default: one chip). A Job's shape must consist of
+    /// whole nodes. Boxes are rotated only if all of a node's sides are equal.
     #[schemars(length(max = 32))]
     pub(crate) host: Option<String>,
     /// The source of the nodes' coordinates: either labels or node names.
@@ -43,7 +43,7 @@ pub(crate) struct MachineSpec {
     /// Any strategy that gives each Job a single box of its shape (default `tff`).
     #[schemars(length(max = 128))]
     pub(crate) strategy: Option<String>,
-    /// Any scheduler. The default, `easy`, keeps promised starts unless `promise=moves` is given.
+    /// Any scheduler. The default, `easy`, keeps promised starts unless you set `promise=moves`.
     #[schemars(length(max = 128))]
     pub(crate) scheduler: Option<String>,
     /// The maximum number of queued Jobs per namespace (default 64).
@@ -56,7 +56,7 @@ pub(crate) struct MachineSpec {
     /// opened pod as unschedulable (default 60 s).
     #[schemars(range(min = 1, max = 86_400))]
     pub(crate) patience_seconds: Option<u64>,
-    /// The Kueue AdmissionCheck that the daemon answers and marks as active. Jobs then get their
+    /// The Kueue AdmissionCheck that the daemon handles and marks as active. Jobs then get their
     /// boxes before Kueue admits them.
     #[schemars(length(max = 253))]
     pub(crate) admission_check: Option<String>,

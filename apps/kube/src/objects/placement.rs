@@ -17,7 +17,7 @@ use super::object::{Object as _, Uid};
     version = "v1alpha1",
     kind = "Placement",
     namespaced,
-    doc = "The nodes of a Job. Its name is the Job's UID.",
+    doc = "The nodes of a Job. The Placement is named after the Job's UID.",
     derive = "Default",
     status = "PlacementStatus",
     printcolumn(name = "Job", type_ = "string", json_path = ".spec.job"),

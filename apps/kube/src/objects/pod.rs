@@ -69,7 +69,7 @@ impl<'de> Deserialize<'de> for CompactJson {
 resource!(Pod, NamespaceResourceScope, "", "v1", "pods");
 
 impl Pod {
-    /// Returns true if the pod may still be running, even if it is being deleted.
+    /// Returns true if the pod has not finished, even if it is being deleted.
     pub(crate) fn is_active(&self) -> bool {
         !matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
@@ -94,6 +94,7 @@ impl Pod {
     pub(crate) fn target_node(&self) -> Option<String> {
         let terms = self.spec.required()?.node_selector_terms;
         let named = |term: &NodeSelectorTerm| {
+            // The patch that confines a pod to a node appends its field to every term.
             let last = term.match_fields.as_ref()?.last()?;
             let is_name = last.key == "metadata.name" && last.operator == "In";
             let [name] = last.values.as_deref().filter(|_| is_name)? else { return None };

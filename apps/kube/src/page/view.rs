@@ -1,5 +1,7 @@
 //! Converts a plan to the page's view of a machine.
 
+use std::collections::BTreeMap;
+
 use pavior::boxes::volume;
 use pavior_cluster::{View, WaitingJob, date};
 use serde_json::json;
@@ -24,8 +26,9 @@ pub(crate) fn view(
         held,
         failed,
         waiting: plan.waiting.iter().map(|one| waiting_job(one, forecast)).collect(),
+        // Only exact names are accepted, so there is no sentence before the name.
         find: Box::new(|name| Some((name.to_string(), String::new()))),
-        unreadable: std::collections::BTreeMap::new(),
+        unreadable: BTreeMap::new(),
         shaper: None,
     };
     view.joined()
@@ -42,7 +45,7 @@ fn waiting_job(waiting: &Waiting, forecast: Option<&Forecast>) -> WaitingJob {
         shape,
         request: waiting.request,
         submitted: waiting.created_at,
-        kind: if waiting.is_blocked() { "never" } else { "place" }.to_string(),
+        kind: waiting.kind().to_string(),
         sentence: waiting.why.clone(),
         starts: waiting.starts_at,
         forecast: forecast.and_then(start),

@@ -346,7 +346,7 @@ impl<'a> Queue<'a> {
         }
         let usage = self.usage.entry(job.namespace()).or_default();
         if usage.queued_groups >= config.queued_per_namespace {
-            return Verdict::refuse("its namespace has reached its waiting-Job limit".into());
+            return Verdict::refuse("its namespace has reached its limit on waiting Jobs".into());
         }
         if usage.nodes + u64::from(nodes) > limit.into() {
             return Verdict::refuse("it would exceed its namespace's node limit".into());

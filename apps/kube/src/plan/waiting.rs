@@ -47,6 +47,11 @@ impl Waiting {
     pub(crate) fn is_blocked(&self) -> bool {
         self.prospect != Prospect::Waits
     }
+
+    /// Returns the kind of reason that the page shows.
+    pub(crate) fn kind(&self) -> &'static str {
+        if self.is_blocked() { "never" } else { "place" }
+    }
 }
 
 /// Returns the Jobs with a shape that belong to no machine, that is, those for which

@@ -736,20 +736,20 @@ def simulate(
             (str; default None)
 
     Parameters: Synthetic workload
-        sides: the distribution of the sides of requested boxes
+        sides: the distribution of the requested boxes' sides
             (str: 'uniform', 'uniform-decreasing', 'exponential', 'pods'; default 'uniform')
-        service: the work that jobs do on their nodes
+        service: the distribution of run times or messages
             (str: 'exponential', 'constant', 'messages', 'iterations'; default 'exponential')
-        arrivals: the process by which jobs arrive
+        arrivals: the arrival process
             (str: 'exponential', 'bursts'; default 'exponential')
-        jobs: the number of completed jobs after which a run ends
+        jobs: ends a run after this many jobs have completed
             (int, in jobs; default 1000)
         load: arrivals per unit of time
             (float, in jobs per unit of time; default 1.5)
 
     Parameters: Messages (service messages or iterations; logs with communication)
         communication: the fraction of a logged job's run time spent on communication, 0 to 1; the
-            network lengthens this part
+            duration of this part depends on the network
             (float; default None)
         contention: the model of contention between logged jobs that share links
             ('estimated' (a queueing model of the links), 'simulated' (a slow simulation of the
@@ -767,14 +767,14 @@ def simulate(
             ('sequential' (one message per job), 'blocking' (one message per rank), 'pipelined'
             (all messages of each rank); default None)
         rounds: the synchronization between a pattern's rounds; default: as the pattern specifies
-            ('barrier' (each round starts when the previous one has been delivered), 'free' (ranks
-            continue without waiting); default None)
-        ranks: the order in which a job's ranks are numbered
+            ('barrier' (a round starts once the previous one's messages are delivered), 'free'
+            (ranks continue without waiting); default None)
+        ranks: the order in which ranks are assigned to a job's nodes
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
             (row by row, with every other row of the job reversed), 'hilbert' (along the Hilbert
             curve through the machine), 'greedy' (next to the previous rank if possible, otherwise
-            on the nearest free node), 'pattern' (so that the pattern's messages use few links,
-            even within one box); default 'coordinates')
+            on the nearest unused node), 'pattern' (chosen so that the pattern's messages need few
+            hops, even within one box); default 'coordinates')
         flits: the message length
             (int, in flits; default 8)
         routing_delay: the time a node takes to route a header
@@ -783,15 +783,15 @@ def simulate(
             (int, in flits; default 1)
         engine: the network engine; both give the same results
             ('worm' (header events only), 'flit' (flit by flit); default 'worm')
-        release: the point at which a channel becomes free for the next message
+        release: when a channel becomes free for the next message
             ('drained' (when its buffer has drained), 'passed' (when the tail has passed); default
             'drained')
         lanes: the virtual channels per link on axes that wrap around
             ('1' (one, which can deadlock), '2' (two, each with the full bandwidth), 'shared' (two
             that share the bandwidth); default '2')
-        link_energy: the energy needed to move one flit over a link
+        link_energy: the energy to move one flit over a link
             (float, in units of energy; default 1)
-        router_energy: the energy needed to move one flit through a router
+        router_energy: the energy to move one flit through a router
             (float, in units of energy; default 1)
 
     Parameters: Job log
@@ -811,7 +811,7 @@ def simulate(
             (str; default None)
         estimates: the run-time estimates given to schedulers: log, exact or factor:2
             (str; default 'log')
-        kill: ends logged jobs at their estimates, not counting time added by messages and moves
+        kill: kills logged jobs at their estimates, not counting time added by messages and moves
             (bool; default False)
         lenient: skips and counts malformed lines instead of stopping at the first
             (bool; default False)
@@ -821,8 +821,8 @@ def simulate(
         processors_per_node: the number of processors per node; 1 treats sizes as node counts,
             regardless of the header
             (int; default None)
-        nodes_from: the SWF column (counting from 1) that contains the node count: 4, 2x4, or
-            either after a colon
+        nodes_from: the SWF column (counting from 1) that contains the node count: 4, 2x4 or
+            text:2x4
             (int; default None)
         pieces: keeps partial jobs (status 2, 3 or 4) even if the log also contains the whole job
             (bool; default None)
@@ -855,7 +855,7 @@ def simulate(
             (int; default 0)
         warmup: the number of completed jobs to ignore before averaging begins
             (int, in jobs; default 0)
-        max_waiting: ends a run of synthetic jobs with an error when more jobs than this are
+        max_waiting: ends a run of synthetic jobs with an error when more than this many jobs are
             waiting; default: 1000000
             (int, in jobs; default None)
         max_time: ends a run with an error at this time; default: the largest possible time

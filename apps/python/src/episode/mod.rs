@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyTuple};
 
 use crate::arguments::whole;
-use crate::errors::{input, other, stopped, value};
+use crate::errors::{input_error, other, stopped, value};
 use crate::geometry;
 use crate::interrupt::interruptible;
 use crate::run_request::{Call, RunRequest};
@@ -79,7 +79,7 @@ impl Episodes {
         let jobs = jobs.map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX));
         let jobs = jobs.unwrap_or(if of_log { usize::MAX } else { 1_000 });
         let scenario = interruptible(py, || (), move || request.scenario())?;
-        let scenario = scenario.map_err(|error| input(py, &error))?;
+        let scenario = scenario.map_err(|error| input_error(py, &error))?;
         Ok(Episodes { scenario, grid, unit, jobs })
     }
 

@@ -13,9 +13,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};
 
-use crate::arguments::{self, shown, whole};
+use crate::arguments::{self, read, shown, whole};
 use crate::arrays::{array, boxes, free_nodes, word};
-use crate::errors::{bad_name, failed, other, read, refused, value};
+use crate::errors::{bad_name, failed, other, refused, value};
 use crate::explain::{self, Explanation};
 use crate::geometry;
 use crate::jobs::{JobName, Jobs};

@@ -5,7 +5,8 @@ use pavior::{Cuboid, Grid, JobId, Placement};
 use pyo3::PyResult;
 use serde::{Deserialize, Serialize};
 
-use crate::errors::{read, value};
+use crate::arguments::read;
+use crate::errors::value;
 use crate::jobs::{JobName, Jobs};
 use crate::shared_state::{Inner, SharedState};
 

@@ -138,7 +138,7 @@ pub(crate) fn judge(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Judgement> {
     let grid = match machine {
-        None => crate::errors::read(DEFAULT_MACHINE)?,
+        None => arguments::read(DEFAULT_MACHINE)?,
         Some(machine) => arguments::machine(machine)?,
     };
     let (mut registry, raised) = (Registry::new(), Raised::default());

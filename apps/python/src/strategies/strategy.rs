@@ -12,9 +12,9 @@ use pyo3::types::{PyString, PyType};
 use super::free::Free;
 use super::lasting::lasting;
 use super::raised::Raised;
-use crate::arguments::shown;
+use crate::arguments::{read, shown};
 use crate::arrays::boxes;
-use crate::errors::{broken, read, value};
+use crate::errors::{broken, value};
 use crate::geometry::{self, Box as PyBox};
 
 /// The seed passed to every strategy object. The registry creates strategies without a seed,

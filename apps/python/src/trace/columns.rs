@@ -26,13 +26,15 @@ struct Column {
 
 impl Column {
     fn new(batch: &RecordBatch, name: &'static str) -> PyResult<Column> {
-        Ok(Column { name, values: numbers(batch, name)? })
+        Ok(Column { name, values: numbers(batch, name, "numbers")? })
     }
 
     /// Reads a column of numbers or names. Names are replaced by numbers.
     fn tags(batch: &RecordBatch, field: Field, names: &mut Names) -> PyResult<Column> {
         let name = field.key();
-        let Ok(Some(words)) = texts(batch, name) else { return Column::new(batch, name) };
+        let Ok(Some(words)) = texts(batch, name) else {
+            return Ok(Column { name, values: numbers(batch, name, "numbers or text")? });
+        };
         let mut number = |word: &String| names.number(field, word.as_bytes()) as f64;
         let values = words.iter().map(|word| word.as_ref().map(&mut number)).collect();
         Ok(Column { name, values: Some(values) })
@@ -144,11 +146,14 @@ impl Columns {
     }
 
     fn shape(&self, row: Row, nodes: u32) -> PyResult<Option<Sides>> {
-        let mut shape = None;
+        let (mut shape, mut missing) = (None, None);
         for (axis, column) in self.sides.iter().enumerate() {
-            let Some(side) = row.whole(column, [1.0, 65_535.0])? else { continue };
-            if axis > 0 && shape.is_none() {
-                return Err(row.error(format!("`{}` requires `x`", column.name)));
+            let Some(side) = row.whole(column, [1.0, 65_535.0])? else {
+                missing.get_or_insert(column.name);
+                continue;
+            };
+            if let Some(missing) = missing {
+                return Err(row.error(format!("`{}` requires `{missing}`", column.name)));
             }
             shape.get_or_insert([1; 3])[axis] = side as u16;
         }

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::shown;
-use crate::errors::{bad_name, log, value};
+use crate::errors::{bad_name, log_error, value};
 use crate::excerpt::number;
 use crate::interrupt::interruptible;
 use crate::run_request::{settings, unexpected};
@@ -55,7 +55,7 @@ impl Trace {
             value.put(&mut given);
         }
         let read = move || read_log(&path, &given.reading(), Limits::LINES);
-        let trace = interruptible(py, || (), read)?.map_err(|error| log(py, &error))?;
+        let trace = interruptible(py, || (), read)?.map_err(|error| log_error(py, &error))?;
         Ok(Trace { trace: Arc::new(trace) })
     }
 

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::body::{self, LeaseBody, NodeBody, millis, parse};
+use super::body::{self, LeaseBody, NodeBody, millis, object, parse};
 use super::extract::{Change, ChangeHeaders};
 use super::reply::BatchReply;
 use super::statuses::Named;
@@ -27,16 +27,22 @@ pub(crate) struct BatchBody {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Operation {
     /// Same as `POST /v1/leases`, but a refusal has no diagnosis.
+    #[serde(deserialize_with = "object")]
     Lease(LeaseBody),
     /// Same as `POST /v1/leases/{id}/end`.
+    #[serde(deserialize_with = "object")]
     End(EndOperation),
     /// Same as `POST /v1/leases/{id}/renew`.
+    #[serde(deserialize_with = "object")]
     Renew(RenewOperation),
     /// Same as `POST /v1/nodes/fail`.
+    #[serde(deserialize_with = "object")]
     Fail(NodeBody),
     /// Same as `POST /v1/nodes/repair`.
+    #[serde(deserialize_with = "object")]
     Repair(NodeBody),
     /// Same as `POST /v1/nodes/drain`.
+    #[serde(deserialize_with = "object")]
     Drain(NodeBody),
 }
 

@@ -1,12 +1,14 @@
 //! Request bodies and their parsing.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use axum::body::Bytes;
 use pavior::text::message;
 use pavior::time::{BadDate, Date};
 use pavior::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom, json};
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -106,6 +108,7 @@ pub(crate) struct BoxBody {
 pub(crate) struct HoldBody {
     /// The boxes, which must not overlap.
     #[schema(min_items = 1)]
+    #[serde(deserialize_with = "objects")]
     pub(crate) parts: Vec<BoxBody>,
     /// As in a lease request.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
@@ -151,27 +154,55 @@ pub(crate) struct NodeBody {
 
 /// Parses a body, which must be an object without duplicate keys.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
-    let bad = |detail: &dyn fmt::Display| Problem::bad(message(&format!("the body: {detail}")));
-    // Serde would also accept an array of values in field order.
-    if bytes.trim_ascii_start().first() == Some(&b'[') {
-        return Err(bad(&"expected an object, found a list"));
-    }
+    let malformed = |error: &dyn fmt::Display| Problem::bad(message(&format!("the body: {error}")));
     // Serde rejects duplicates of known fields, and unknown fields are errors anyway.
-    serde_json::from_slice(bytes).or_else(|error| {
+    serde_json::from_slice(bytes).map(|Object(body)| body).or_else(|error| {
         // In JSON, 4.0 is an integer too. Convert such numbers only if parsing fails.
-        let mut body: Value = json::read(bytes).map_err(|error| bad(&error))?;
+        let original: Value = json::read(bytes).map_err(|error| malformed(&error))?;
+        let mut body = original.clone();
         floats_to_integers(&mut body);
-        serde_json::from_value(body).map_err(|_| bad(&error))
+        if body == original {
+            return Err(malformed(&error));
+        }
+        serde_json::from_value(body).map(|Object(body)| body).map_err(|error| malformed(&error))
     })
 }
 
-/// Parses a number in a query. As stated in the OpenAPI document, the maximum is 2^63 - 1.
-pub(crate) fn query_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let number = Option::<u64>::deserialize(from)?;
-    match number.filter(|&number| i64::try_from(number).is_err()) {
-        Some(_) => Err(serde::de::Error::custom("the number must be at most 2^63 - 1")),
-        None => Ok(number),
+/// A value that is parsed from an object. Serde would also accept a list of values in field order.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Object<T>, D::Error> {
+        struct ObjectVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        from.deserialize_map(ObjectVisitor(PhantomData)).map(Object)
     }
+}
+
+/// Parses a member that is an object.
+pub(super) fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
+    Object::deserialize(from).map(|Object(value)| value)
+}
+
+/// Parses a member that is a list of objects.
+pub(super) fn objects<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<T>, D::Error> {
+    Ok(Vec::deserialize(from)?.into_iter().map(|Object(value)| value).collect())
 }
 
 /// Converts numbers without a fractional part to integers.
@@ -218,6 +249,7 @@ impl HoldBody {
             ttl_ms: millis("ttl_s", self.ttl_s)?,
             tenant: tenant(self.tenant)?,
             job: job(self.job)?,
+            // The boxes replace the number of nodes.
             ..LeaseRequest::of(Ask::Nodes(1))
         };
         Ok((request, parts))
@@ -253,6 +285,7 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
     }
     let mut point = [0; 3];
     for (entry, &coordinate) in point.iter_mut().zip(coordinates) {
+        // No grid contains the coordinate `u16::MAX`, because no side exceeds `u16::MAX`.
         *entry = u16::try_from(coordinate).unwrap_or(u16::MAX);
     }
     if !grid.contains(point) {
@@ -270,10 +303,14 @@ pub(crate) fn instant(member: &str, text: &str) -> Result<u64, Problem> {
 
 /// Checks that a request body is empty or an empty object.
 pub(crate) fn check_empty(bytes: &Bytes) -> Result<(), Problem> {
-    match bytes.trim_ascii() {
-        b"" | b"{}" => Ok(()),
-        _ => bad("the request body must be empty or an empty object"),
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Empty {}
+
+    if bytes.trim_ascii().is_empty() || parse::<Empty>(bytes).is_ok() {
+        return Ok(());
     }
+    bad("the request body must be empty or an empty object")
 }
 
 /// Converts seconds from a request body to milliseconds, with a minimum of one.

@@ -83,8 +83,10 @@ pub(crate) async fn end(
     change: Change,
 ) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {
-        let body: Option<EndBody> = if bytes.is_empty() { None } else { parse(bytes)? };
-        let EndBody { epoch } = body.unwrap_or_default();
+        let EndBody { epoch } = match bytes.trim_ascii() {
+            b"" | b"null" => EndBody::default(),
+            _ => parse(bytes)?,
+        };
         Ok(Command::End { id: lease_id(&id)?, epoch })
     };
     change.carry_out(&app, &format!("end/{id}"), command).await

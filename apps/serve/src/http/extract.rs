@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use pavior::text::message;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
 use super::body::parse;
@@ -28,6 +29,15 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
         Query::try_from_uri(&parts.uri)
             .map(|Query(query)| QueryParams(query))
             .map_err(|rejection| Problem::bad(message(&rejection.body_text())).into())
+    }
+}
+
+/// Parses a number in a query. As stated in the OpenAPI document, the maximum is 2^63 - 1.
+pub(crate) fn query_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let number = Option::<u64>::deserialize(from)?;
+    match number.filter(|&number| i64::try_from(number).is_err()) {
+        Some(_) => Err(serde::de::Error::custom("the number must be at most 2^63 - 1")),
+        None => Ok(number),
     }
 }
 
@@ -78,12 +88,12 @@ impl FromRequest<Arc<App>> for Change {
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Change, Fault> {
         let caller = request.extensions().get::<Caller>().cloned();
         let caller = caller
-            .ok_or_else(|| Fault::internal(&"a mutating route does not require authentication"))?;
+            .ok_or_else(|| Fault::internal(&"a mutating route has no authentication layer"))?;
         let mut keys = request.headers().get_all("idempotency-key").iter();
         let key = keys.next().cloned();
         if keys.next().is_some() {
             let detail = "a request may have only one Idempotency-Key header";
-            return Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
+            return Err(Problem::bad(detail).into());
         }
         let query = request.uri().query().filter(|query| !query.is_empty()).map(str::to_string);
         let bytes = read_body(request, app).await?;
@@ -121,7 +131,8 @@ impl Change {
             reply => return Ok(reply),
         };
         if is_diagnosed {
-            fault.problem.diagnosis = Some(diagnosis(app, &caller, refusal).await?);
+            // The decision stands even if its diagnosis takes too long.
+            fault.problem.diagnosis = diagnosis(app, &caller, refusal).await.ok();
         }
         if key.is_none() {
             return Err(fault);

@@ -10,6 +10,7 @@ use pavior::names::unknown_name;
 use pavior::text::shown;
 
 use super::{Fault, openapi};
+use crate::core::{Problem, Reason};
 
 /// The maximum size of a request head, in bytes.
 pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
@@ -39,13 +40,14 @@ pub(super) fn check_head(request: &Request, max_body_bytes: usize) -> Result<(),
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     if request.uri().to_string().len() + fields.sum::<usize>() > MAX_HEAD_BYTES {
         let detail = format!("the request head must not exceed {MAX_HEAD_BYTES} bytes");
-        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-        return Err(Fault::new(status, "too-large", detail));
+        let mut fault = Fault::from(Problem::new(Reason::TooLarge, detail));
+        fault.problem.status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE.as_u16();
+        return Err(fault);
     }
     let hosts = headers.get_all(header::HOST).iter().count();
     if hosts > 1 || hosts == 0 && request.version() >= Version::HTTP_11 {
         let detail = "a request must have exactly one Host header";
-        return Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
+        return Err(Problem::bad(detail).into());
     }
     if request.body().size_hint().lower() > max_body_bytes as u64 {
         return Err(Fault::large_body(max_body_bytes));
@@ -55,7 +57,7 @@ pub(super) fn check_head(request: &Request, max_body_bytes: usize) -> Result<(),
 
 /// Checks that all query parameters in a URL are known and occur only once.
 fn check_parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
-    let bad = |detail: String| Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
+    let bad = |detail: String| Err(Problem::bad(detail).into());
     let Ok(Query(parameters)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
         return bad("malformed query".into());
     };

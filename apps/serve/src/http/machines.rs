@@ -9,8 +9,7 @@ use pavior::{Grid, NodeId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::query_number;
-use super::extract::QueryParams;
+use super::extract::{QueryParams, query_number};
 use super::lookup::{index_in, lease_count, waiting_for};
 use super::past::view_at;
 use super::statuses::{Gone, Guarded, Missing};

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::permits::{Party, Permit};
 use super::{App, Fault, Peer, form};
-use crate::core::Caller;
+use crate::core::{Caller, Problem, Reason};
 
 const PROBLEM: &str = "application/problem+json";
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -100,8 +100,11 @@ fn as_problem(response: Response) -> Response {
     if status.as_u16() < 400 || kind.is_some_and(|kind| kind == PROBLEM) {
         return response;
     }
-    let word = if status == StatusCode::PAYLOAD_TOO_LARGE { "too-large" } else { "bad-request" };
-    Fault::new(status, word, "the request cannot be read").into_response()
+    let detail = "the request cannot be read";
+    if status == StatusCode::PAYLOAD_TOO_LARGE {
+        return Fault::from(Problem::new(Reason::TooLarge, detail)).into_response();
+    }
+    Fault::new(status, "bad-request", detail).into_response()
 }
 
 #[cfg(test)]

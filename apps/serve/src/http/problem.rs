@@ -25,16 +25,15 @@ pub(crate) struct ProblemReply {
     /// The diagnosis, if the request was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) diagnosis: Option<Diagnosis>,
-    /// The exceeded quota; `used` is its current use.
+    /// The tenant's quota in nodes, if the request would exceed it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(ignore)]
     quota: Option<u64>,
+    /// The number of nodes that already count toward the quota.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(ignore)]
     used: Option<u64>,
-    /// The last removed record, if the requested records have been removed.
+    /// The number of the last removed record, if the requested records have been removed. The
+    /// oldest record that can still be read is the next one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(ignore)]
     pub(crate) oldest: Option<u64>,
 }
 
@@ -90,12 +89,15 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Returns the fault for a request that failed before a decision.
+    /// Returns the fault for a request that failed before a decision. The reason must not be that
+    /// of a [`Reason`], which has its own title.
     pub(crate) fn new(
         status: StatusCode,
         reason: &'static str,
         detail: impl Into<String>,
     ) -> Fault {
+        let is_owned = |owned: Reason| owned.word() == reason;
+        debug_assert!(![Reason::BadValue, Reason::TooLarge].into_iter().any(is_owned), "{reason}");
         let title = status.canonical_reason().unwrap_or_default();
         let problem = ProblemReply::new(status.as_u16(), reason, title, detail.into());
         Fault { problem: Box::new(problem), retry_after: None }
@@ -108,7 +110,7 @@ impl Fault {
 
     pub(crate) fn large_body(max: usize) -> Fault {
         let detail = format!("the request body must not exceed {max} bytes");
-        Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+        Problem::new(Reason::TooLarge, detail).into()
     }
 
     /// Logs an internal error and returns a fault that hides its details.

@@ -7,9 +7,8 @@ use axum::extract::{Extension, Path, State};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::query_number;
 use super::changes::lease_id;
-use super::extract::QueryParams;
+use super::extract::{QueryParams, query_number};
 use super::lookup::machine_in;
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};

@@ -10,8 +10,7 @@ use pavior::answers::json::Point;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::query_number;
-use super::extract::QueryParams;
+use super::extract::{QueryParams, query_number};
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
 use crate::core::reply::Instant;

@@ -9,7 +9,7 @@ use pavior::{Cuboid, Grid};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::{self, BoxBody, MAX_NAME_BYTES, instant, parse};
+use super::body::{self, BoxBody, MAX_NAME_BYTES, instant, objects, parse};
 use super::changes::parse_id;
 use super::extract::{Change, ChangeHeaders, QueryParams};
 use super::lookup::machine_in;
@@ -26,7 +26,7 @@ const MAX_PARTS: usize = 4096;
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReservationBody {
     /// The boxes, which may overlap.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "objects")]
     #[schema(max_items = 4096)]
     parts: Vec<BoxBody>,
     /// Single nodes, each with one coordinate per axis of the machine.

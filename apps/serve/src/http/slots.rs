@@ -13,8 +13,7 @@ use pavior::{JobId, Occupancy, Sides};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::query_number;
-use super::extract::QueryParams;
+use super::extract::{QueryParams, query_number};
 use super::questions::Moment;
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};

@@ -17,16 +17,15 @@ use tokio::sync::watch as signal;
 use tokio::time::{self, Interval, Sleep};
 use utoipa::IntoParams;
 
-use super::body::query_number;
-use super::extract::QueryParams;
+use super::extract::{QueryParams, query_number};
 use super::past::{ahead, compacted};
-use super::permits::{Party, Permit};
+use super::permits::Party;
 use super::statuses::{Gone, Guarded};
 use super::{App, Fault};
 use crate::core::reply;
-use crate::core::{Caller, Event, Instant, ServiceRecord};
+use crate::core::{Caller, Event, Instant, Problem, ServiceRecord};
 use crate::storage::{History, StoreError};
-use crate::writer::{Next, Recorded, Unavailable, weight};
+use crate::writer::{Next, Recorded, weight};
 
 /// The maximum number of records per read of the history.
 const MAX_CHUNK_RECORDS: usize = 1000;
@@ -41,7 +40,7 @@ const MIN_WRITE_INTERVAL: Duration = Duration::from_millis(20);
 /// watchers, each gets a write every 100 ms. The resulting 10,000 writes per second in total take
 /// up a fifth of a core.
 const INTERVAL_PER_WATCHER: Duration = Duration::from_micros(100);
-/// The idle time after which an empty comment is sent to keep the connection alive.
+/// The idle time after which the number of the last record is sent to keep the connection alive.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 
 /// The query parameter that selects the starting point of a watch.
@@ -67,16 +66,15 @@ struct Watcher {
     durable: signal::Receiver<u64>,
     /// True if some records after `last` have yet to be read from the history.
     is_behind: bool,
-    stopping: signal::Receiver<bool>,
-    permit: Arc<Permit>,
 }
 
 /// Watches the service. Each record becomes an event; events arrive in order and without gaps.
 ///
 /// An event's `id` is the number of its record, and its `event` is the kind: `granted`, `queued`,
 /// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
-/// leases, all nodes, and all advance reservations. A watcher that asks for records that have been
-/// removed gets 410 and must restart from `GET /v1/state`.
+/// leases, all nodes, and all advance reservations. After 15 s without events, the service sends an
+/// `id` without an event. A watcher that asks for records that have been removed gets 410 and must
+/// restart from `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "same as `after`")),
@@ -106,13 +104,14 @@ pub(crate) async fn watch(
         return Err(ahead(last, view.seq));
     }
     let history = app.writer.history().clone();
-    let oldest = read_history(&app, move || history.oldest()).await.ok_or(Unavailable::Stopping)?;
+    let oldest = read_history(&app, move || history.oldest()).await?;
     let oldest = oldest.map_err(|error| Fault::internal(&error))?;
     if last < oldest {
         return Err(compacted(oldest));
     }
     let mut heartbeat = time::interval(HEARTBEAT_INTERVAL);
     heartbeat.reset();
+    let stopping = app.stopping.clone();
     let watcher = Watcher {
         caller,
         last,
@@ -121,13 +120,17 @@ pub(crate) async fn watch(
         heartbeat,
         durable,
         is_behind: last < view.seq,
-        stopping: app.stopping.clone(),
-        permit,
         app,
     };
-    let events = stream::unfold(watcher, async |mut watcher| {
-        let events = watcher.next().await?;
-        Some((Ok::<_, Infallible>(events), watcher))
+    let state = (watcher, permit, stopping);
+    let events = stream::unfold(state, async |(mut watcher, permit, mut stopping)| {
+        let events = tokio::select! {
+            biased;
+            () = permit.revoked() => return None,
+            _ = stopping.wait_for(|stopping| *stopping) => return None,
+            events = watcher.next() => events?,
+        };
+        Some((Ok::<_, Infallible>(events), (watcher, permit, stopping)))
     });
     let head = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
     Ok((head, Body::from_stream(events)).into_response())
@@ -136,23 +139,24 @@ pub(crate) async fn watch(
 /// Parses the number of the last record seen by a reconnecting watcher. Rejects invalid values,
 /// because ignoring them would make the watcher miss records.
 fn parse_event_id(id: &HeaderValue) -> Result<u64, Fault> {
-    id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
-        let detail = "Last-Event-ID must be a record number";
-        Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail)
-    })
+    id.to_str()
+        .ok()
+        .and_then(|id| id.parse().ok())
+        .ok_or_else(|| Problem::bad("Last-Event-ID must be a record number").into())
 }
 
-/// Waits for a free reader slot, then reads the history. Returns `None` when the service stops.
+/// Waits for a free reader slot, then reads the history. Returns an error if `read` panics.
 async fn read_history<T: Send + 'static>(
     app: &App,
     read: impl FnOnce() -> T + Send + 'static,
-) -> Option<T> {
-    let turn = app.history_readers.clone().acquire_owned().await.ok()?;
+) -> Result<T, Fault> {
+    let turn = app.history_readers.clone().acquire_owned().await;
+    let turn = turn.expect("the semaphore is never closed");
     let read = move || {
         let _turn = turn;
         read()
     };
-    tokio::task::spawn_blocking(read).await.ok()
+    tokio::task::spawn_blocking(read).await.map_err(|error| Fault::internal(&error))
 }
 
 /// A chunk of the history.
@@ -182,7 +186,7 @@ impl Chunk {
 }
 
 impl Watcher {
-    /// Returns the next events; `None` if the service stops or the watcher is too far behind.
+    /// Returns the next events; `None` if the watcher is too far behind or reading fails.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if self.is_behind {
@@ -224,7 +228,8 @@ impl Watcher {
         Some(())
     }
 
-    /// Waits for new records. If none arrive in time, adds a keep-alive comment.
+    /// Waits for new records. If none arrive in time, adds the number of the last record, which
+    /// keeps the connection alive and lets the client reconnect even if older records are removed.
     async fn wait(&mut self) -> Option<()> {
         let has_records = tokio::select! {
             changed = self.durable.changed() => {
@@ -232,8 +237,6 @@ impl Watcher {
                 true
             }
             _ = self.heartbeat.tick() => false,
-            () = self.permit.revoked() => return None,
-            _ = self.stopping.wait_for(|stopping| *stopping) => return None,
         };
         if has_records {
             self.pause.as_mut().await;
@@ -241,7 +244,7 @@ impl Watcher {
             let interval = MIN_WRITE_INTERVAL.max(INTERVAL_PER_WATCHER.saturating_mul(watchers));
             self.pause.set(time::sleep(interval));
         } else {
-            self.ready.extend_from_slice(b":\n\n");
+            self.ready.extend_from_slice(format!("id: {}\n\n", self.last).as_bytes());
         }
         Some(())
     }
@@ -251,10 +254,10 @@ impl Watcher {
         let (history, after) = (self.app.writer.history().clone(), self.last);
         let durable = self.app.writer.seq();
         let chunk = read_history(&self.app, move || Chunk::read(&*history, after, durable));
-        match chunk.await? {
+        match chunk.await.ok()? {
             Ok(Chunk { records, has_more }) => {
                 self.is_behind = has_more;
-                for record in records.iter().filter(|record| record.seq > after) {
+                for record in &records {
                     self.last = record.seq;
                     if self.may_see(record) {
                         self.ready.extend_from_slice(event(&self.app, record).as_bytes());

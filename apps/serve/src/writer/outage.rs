@@ -97,7 +97,7 @@ mod tests {
             limits,
             seed: 1,
             tuning: Tuning::default(),
-            unavailable: Some(Unavailable::Standby("the leader is another server".to_string())),
+            unavailable: Some(Unavailable::Standby("another server is the leader".to_string())),
         };
         (Writer::new(parts, sync_channel(1).0), folder)
     }

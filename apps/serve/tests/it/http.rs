@@ -59,7 +59,20 @@ fn a_refusal_names_the_obstacles() {
         client.post("/v1/leases", larger).is(409, "larger-than-machine");
     }
     let list = client.post("/v1/leases", "[null,1]").json();
-    assert_eq!(list["detail"], "the body: expected an object, found a list");
+    let detail = "the body: invalid type: sequence, expected an object at line 1 column 0";
+    assert_eq!(list["detail"], detail);
+    let list = client.post("/v1/hold", r#"{"parts":[[[0,0],[2,2]]]}"#);
+    assert!(list.status == 400 && list.text.contains("expected an object"), "{}", list.text);
+    let list = client.post("/v1/batch", r#"{"operations":[{"fail":[[1,1],null]}]}"#);
+    assert!(list.status == 400 && list.text.contains("expected an object"), "{}", list.text);
+    let detail = client.post("/v1/leases/1/end", r#"{"epoch":4.0,"x":1}"#).json();
+    assert_eq!(detail["detail"], "the body: unknown field `x`, expected `epoch`");
+    for empty in ["", "{}", "{ }", "{\n}"] {
+        assert_eq!(client.post("/v1/clock/confirm", empty).status, 200, "{empty}");
+    }
+    for other in ["[]", "null", r#"{"x":1}"#] {
+        assert_eq!(client.post("/v1/clock/confirm", other).status, 400, "{other}");
+    }
     let answer = client.post("/v1/what-if", r#"{"shape":[5,5],"end":[1]}"#).json();
     assert_eq!(answer["strategies"][0]["granted"], true);
     let asked = r#"{"shape":[5,5],"strategies":["ff","gabl"]}"#;

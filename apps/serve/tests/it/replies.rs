@@ -1,5 +1,7 @@
 //! Checks that headers, times and node counts agree across replies and with the metrics.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use crate::client::{Client, has, millis, until, watch};
@@ -11,6 +13,9 @@ fn every_reply_has_the_headers_for_browsers() {
     let token = ("Authorization", "Bearer secret");
     let large = format!("{{\"job\":\"{}\"}}", "x".repeat((1 << 20) + 1));
     let plain = [token, ("Content-Type", "text/plain")];
+    let head = "x".repeat(33 << 10);
+    let two_keys = [token, ("Idempotency-Key", "a"), ("Idempotency-Key", "b")];
+    let mut titles = HashMap::new();
     for (method, path, body, more, status) in [
         ("GET", "/", "", &[][..], 200),
         ("GET", "/healthz", "", &[], 200),
@@ -19,6 +24,9 @@ fn every_reply_has_the_headers_for_browsers() {
         ("GET", "/metrics", "", &[token], 200),
         ("POST", "/v1/leases", r#"{"nodes":1}"#, &[token], 201),
         ("POST", "/v1/leases", "{", &[token], 400),
+        ("POST", "/v1/leases", "{}", &two_keys, 400),
+        ("GET", "/v1/machine?x=1", "", &[token], 400),
+        ("GET", "/v1/watch", "", &[token, ("Last-Event-ID", "x")], 400),
         ("GET", "/v1/machine", "", &[], 401),
         ("GET", "/v1/machine", "", &[("Authorization", "Bearer wrong")], 401),
         ("GET", "/v1/leases/99", "", &[token], 404),
@@ -29,6 +37,7 @@ fn every_reply_has_the_headers_for_browsers() {
         ("GET", "/v1/watch?after=99", "", &[token], 410),
         ("POST", "/v1/leases", &large, &[token], 413),
         ("POST", "/v1/leases", "{}", &plain, 415),
+        ("GET", "/v1/machine", "", &[token, ("X", &head)], 431),
     ] {
         let reply = server.send(method, path, body, more);
         assert_eq!(reply.status, status, "{method} {path}: {}", reply.text);
@@ -41,6 +50,10 @@ fn every_reply_has_the_headers_for_browsers() {
             assert_eq!(reply.kind, "application/problem+json", "{method} {path}");
             assert_eq!(problem["status"], status, "{method} {path}: {}", reply.text);
             assert!(!reply.detail().is_empty() && problem["reason"].is_string());
+            // RFC 9457: the title depends only on the type.
+            let title =
+                titles.entry(problem["type"].to_string()).or_insert(problem["title"].clone());
+            assert_eq!(*title, problem["title"], "{method} {path}");
         }
         assert_eq!(reply.header("allow").is_some(), status == 405, "{method} {path}");
     }

@@ -32,14 +32,15 @@ pub(super) enum Problem {
 }
 
 impl Problem {
-    /// Returns the log event for the end of the problem, if there is one.
-    fn end(self) -> Option<&'static str> {
+    /// Returns the log event for the end of the problem.
+    fn end(self) -> &'static str {
         match self {
-            Problem::Skipped => Some("Slurm is responding again"),
-            Problem::Unreadable => Some("no more malformed records"),
-            Problem::Lock => Some("acquired the lock; now active"),
-            Problem::Gate => Some("gate check passed"),
-            Problem::Overlap | Problem::Boxless => None,
+            Problem::Skipped => "cycles are running again",
+            Problem::Unreadable => "no more malformed records",
+            Problem::Overlap => "no more nodes held by two jobs",
+            Problem::Boxless => "no more jobs without a box",
+            Problem::Lock => "acquired the lock; now active",
+            Problem::Gate => "gate check passed",
         }
     }
 }
@@ -64,11 +65,11 @@ pub(super) struct Problems(BTreeMap<Problem, u64>);
 impl Problems {
     /// Logs `line` if it is due or, if `line` is `None`, the end of the problem.
     pub(super) fn log(&mut self, problem: Problem, line: Option<LogLine>) {
-        if self.is_due(problem, line.is_some(), now()) {
-            let end = problem.end().map(|event| LogLine::new("info", event, json!({})));
-            if let Some(LogLine { level, event, details }) = line.or(end) {
-                log(now(), level, event, details);
-            }
+        let time = now();
+        if self.is_due(problem, line.is_some(), time) {
+            let end = || LogLine::new("info", problem.end(), json!({}));
+            let LogLine { level, event, details } = line.unwrap_or_else(end);
+            log(time, level, event, details);
         }
     }
 

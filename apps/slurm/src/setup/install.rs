@@ -35,9 +35,11 @@ pub fn install(
     let start = if writable.is_some() { Path::new(unit::PACKAGED_PROGRAM) } else { program };
     let module = gate::module_name(config);
     let lists = Lists::near(&folder);
+    let is_known = lists.is_some();
+    let lists = lists.unwrap_or_default();
     let mut texts = vec![
         (folder.join(&module), gate::module(config)),
-        (folder.join(CONF_LINES), conf_lines(config, lists.as_ref())),
+        (folder.join(CONF_LINES), conf_lines(config, &lists, is_known)),
         (folder.join(UNIT), gate::sealed("#", &unit::service_unit(config_path, start))),
     ];
     for (path, _) in &texts {
@@ -63,12 +65,10 @@ pub fn install(
         "  {CONF_LINES:<21} add to slurm.conf, replacing lines with the same names; then restart \
          slurmctld"
     ));
-    let empty = Lists::default();
-    let known = lists.as_ref().unwrap_or(&empty);
     for list in [List::Licenses, List::Plugins] {
-        lines.push(format!("  {:22}{}", "", known.line(list, config)));
+        lines.push(format!("  {:22}{}", "", lists.line(list, config)));
     }
-    if lists.is_none() {
+    if !is_known {
         lines.push(format!("  {UNKNOWN_CONFIG}"));
     }
     lines.push(format!("  {UNIT:<21} belongs in /etc/systemd/system"));
@@ -80,14 +80,14 @@ pub fn install(
 }
 
 /// Generates the lines that slurm.conf needs, including the entries that the site already has.
-fn conf_lines(config: &Config, lists: Option<&Lists>) -> String {
-    let line = |list: List| lists.unwrap_or(&Lists::default()).line(list, config);
+fn conf_lines(config: &Config, lists: &Lists, is_known: bool) -> String {
+    let line = |list: List| lists.line(list, config);
+    let warning = if is_known { String::new() } else { format!("# {UNKNOWN_CONFIG}\n") };
     let text = format!(
         "# Add these lines to slurm.conf, replacing any lines with the same names,\n# because \
-         Slurm uses only the last one. Then restart slurmctld.\n{}{}\n{}\n# To give jobs whole \
-         nodes and prevent them from shrinking:\n# PartitionName={} ... OverSubscribe=EXCLUSIVE\n\
-         # {}\n# To start jobs sooner:\n# {}\n",
-        lists.map_or(format!("# {UNKNOWN_CONFIG}\n"), |_| String::new()),
+         Slurm uses only the last one. Then restart slurmctld.\n{warning}{}\n{}\n# To give \
+         jobs whole nodes and prevent them from shrinking:\n# PartitionName={} ... \
+         OverSubscribe=EXCLUSIVE\n# {}\n# To start jobs sooner:\n# {}\n",
         line(List::Licenses),
         line(List::Plugins),
         config.partitions.join(","),
@@ -107,9 +107,24 @@ fn copy_instructions(program: &Path, writable: &Path) -> [String; 2] {
         ),
         format!(
             "  To copy the program there, run: install -o root -m 755 {} {packaged}",
-            program.display()
+            quoted(program)
         ),
     ]
+}
+
+/// Quotes a path for a shell if necessary.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// Returns true if a job_submit.lua names the module in a string outside a comment.
+fn is_called(module: &str, job_submit: &str) -> bool {
+    job_submit.lines().any(|line| {
+        let code = line.split("--").next().unwrap_or_default();
+        code.split(['"', '\'']).any(|word| word.rsplit('/').next() == Some(module))
+    })
 }
 
 /// The job_submit.lua that an installation writes or leaves unchanged.
@@ -127,7 +142,7 @@ impl JobSubmit {
         let path = folder.join(gate::JOB_SUBMIT);
         let existing = files::read(&path)?;
         let name = gate::JOB_SUBMIT;
-        let Some(text) = existing.as_deref().filter(|text| !gate::is_sealed(text)) else {
+        if existing.as_deref().is_none_or(gate::is_sealed) {
             let mut modules = existing.map_or(Vec::new(), |text| gate::modules(&text));
             modules.push(module);
             modules.sort_unstable();
@@ -137,14 +152,14 @@ impl JobSubmit {
             let instructions =
                 vec![format!("  {name:<21} calls the gate; also belongs next to slurm.conf")];
             return Ok(JobSubmit { text, instructions });
-        };
-        let instructions = if text.contains(&module) {
+        }
+        let instructions = if existing.is_some_and(|text| is_called(&module, &text)) {
             vec![
                 format!(
                     "  {name:<21} is the site's own, already calls {module}, and was left \
                      unchanged."
                 ),
-                format!("  To make Slurm reload the gate, run: touch {}", path.display()),
+                format!("  To make Slurm reload the gate, run: touch {}", quoted(&path)),
             ]
         } else {
             vec![
@@ -176,14 +191,14 @@ mod tests {
     #[test]
     fn the_unit_does_not_start_a_program_that_others_can_change() {
         let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("pavior");
+        let program = folder.path().join("my pavior");
         std::fs::write(&program, "").unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o777)).unwrap();
         let config = Config::parse(CONFIG).unwrap();
         let text = install(&config, Path::new("/c.toml"), &program, folder.path()).unwrap();
         let unit = std::fs::read_to_string(folder.path().join("pavior-slurm.service")).unwrap();
         assert!(unit.contains("\nExecStart=/usr/bin/pavior slurm --config /c.toml\n"), "{unit}");
-        let line = format!("install -o root -m 755 {} /usr/bin/pavior\n", program.display());
+        let line = format!("install -o root -m 755 '{}' /usr/bin/pavior\n", program.display());
         assert!(text.contains(&line), "{text}");
     }
 
@@ -215,13 +230,20 @@ mod tests {
         // Our own files are replaced by those for a larger machine.
         install_in(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
         assert!(first != read("pavior.lua") && read("pavior.lua").contains("mesh:8x8"));
-        // One is a site's own file, and the other is our file after an edit.
-        for own in ["-- ours\n".to_string(), read("job_submit.lua").replace("return", "\nreturn")] {
-            std::fs::write(file("job_submit.lua"), &own).unwrap();
+        // Scripts of the site; the last is our file after an edit.
+        let edited = read("job_submit.lua").replace("return", "\nreturn");
+        for (own, calls) in [
+            ("-- ours\n", false),
+            ("-- TODO: dofile(\"pavior.lua\")\n", false),
+            ("dofile(\"/etc/slurm/old-pavior.lua\")\n", false),
+            ("local gate = dofile('/etc/slurm/pavior.lua')\n", true),
+            (&edited, true),
+        ] {
+            std::fs::write(file("job_submit.lua"), own).unwrap();
             let text = install_in(CONFIG, folder.path()).unwrap();
             assert_eq!(read("job_submit.lua"), own);
             let line = format!("dofile(\"{}\")", file("pavior.lua").display());
-            assert!(text.contains(&line) != own.contains("pavior.lua"), "{text}");
+            assert_eq!(text.contains(&line), !calls, "{text}");
         }
         // If one of the files cannot be replaced, none of them is.
         std::fs::write(file(CONF_LINES), "# edited\n").unwrap();

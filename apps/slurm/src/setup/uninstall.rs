@@ -238,7 +238,9 @@ mod tests {
         let own = "local pavior = dofile(\"/etc/slurm/pavior.lua\")\n";
         let (removal, read) =
             remove_after(|folder| std::fs::write(folder.join("job_submit.lua"), own).unwrap());
-        assert!(removal.done.is_empty() && removal.left[0].contains("lines that name pavior.lua"));
+        assert!(
+            removal.done.is_empty() && removal.left[0].contains("lines that mention pavior.lua")
+        );
         assert!(read("pavior.lua").is_some() && read("job_submit.lua").as_deref() == Some(own));
         let (removal, read) =
             remove_after(|folder| std::fs::write(folder.join("pavior.lua"), "-- mine\n").unwrap());

@@ -243,7 +243,7 @@ impl Machine {
 
     fn fork_of(&self, strategy: Placer, free: Occupancy) -> Fork {
         let healthy = (self.healthy.count() < self.grid.nodes()).then(|| self.healthy.clone());
-        // A fork's draws must neither repeat the machine's next draws nor advance its stream.
+        // A fork must neither repeat the machine's next random draws nor advance its stream.
         let draw = Stream::new(self.draw.clone().next_u64(), self.state, "fork");
         Fork::new(self.selection.entry.clone(), strategy, free, healthy, draw)
     }

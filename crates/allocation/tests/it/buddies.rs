@@ -19,7 +19,7 @@ struct Block {
 struct Lists {
     long: Vec<usize>,
     blocks: Vec<Block>,
-    /// The free blocks on each level.
+    /// The free blocks at each level.
     free: Vec<Vec<usize>>,
 }
 

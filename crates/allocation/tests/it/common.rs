@@ -38,7 +38,7 @@ pub(crate) fn strategy(name: &str, grid: &Grid) -> Box<dyn Strategy> {
     name.parse::<Selection>().unwrap().build(grid).unwrap()
 }
 
-/// Processes a list of work items in two threads.
+/// Processes a list of work items on two threads.
 pub(crate) fn in_two_threads<T: Sync>(work: &[T], does: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

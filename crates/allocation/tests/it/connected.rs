@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 
 use crate::common::strategy;
 
-/// A machine so small that the bits of a word can represent a set of its nodes.
+/// A machine small enough that one word can represent a set of its nodes.
 struct Small {
     grid: Grid,
     beside: Vec<u32>,
@@ -21,7 +21,7 @@ impl Small {
         Small { grid, beside: beside.collect() }
     }
 
-    /// Returns the nodes of a set that are connected to its lowest node through the set.
+    /// Returns the nodes of a set that are connected to its lowest node within the set.
     fn reach(&self, set: u32) -> u32 {
         let mut reached = set & set.wrapping_neg();
         let mut fresh = reached;
@@ -33,7 +33,7 @@ impl Small {
         reached
     }
 
-    /// Returns the number of a region's nodes that a set cuts off from the largest part left.
+    /// Returns the number of a region's nodes that a set cuts off from the largest remaining part.
     fn cut_off(&self, region: u32, set: u32) -> u32 {
         let (mut rest, mut largest) = (region & !set, 0);
         let all = rest.count_ones();
@@ -130,7 +130,7 @@ fn each(step: usize) -> impl FnOnce(&Grid) -> Vec<u32> {
     move |grid| (0..1u32 << grid.nodes()).step_by(step).collect()
 }
 
-/// Draws random sets of `free` free nodes.
+/// Draws `states` random sets of `free` free nodes each.
 fn drawn(states: usize, free: usize) -> impl FnOnce(&Grid) -> Vec<u32> {
     move |grid| {
         let mut draw = Stream::new(20, 0, "free");

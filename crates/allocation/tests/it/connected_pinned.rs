@@ -48,7 +48,8 @@ impl Walk {
         }
     }
 
-    /// Draws a request for a box or a number of nodes. Small, medium and large ones are common.
+    /// Draws a request for a box or a number of nodes. Small, medium and large requests are all
+    /// common.
     fn request(&mut self) -> Request {
         let most = [3, 6, 17][self.below(3) as usize];
         let sides = self.free.grid().sides();

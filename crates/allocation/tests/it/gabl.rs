@@ -126,7 +126,7 @@ fn a_count_without_a_shape_starts_near_cubic_and_a_hint_shrinks() {
         placement.parts().iter().map(|part| part.sides).collect()
     };
     assert_eq!(sides(&Request::nodes(9)), [[3, 3, 1]]);
-    // 3x3 is too large for 7 nodes, so it shrinks by one. The last node is a separate piece.
+    // 3x3 is too large for 7 nodes, so one side shrinks by one. The last node is a separate piece.
     assert_eq!(sides(&Request::nodes(7)), [[2, 3, 1], [1, 1, 1]]);
     assert_eq!(sides(&Request::nodes(64)), [[8, 8, 1]]);
     assert_eq!(sides(&Request::hinted(7, [8, 1, 1])), [[7, 1, 1]]);

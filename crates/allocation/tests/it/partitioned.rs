@@ -45,7 +45,8 @@ fn lines_of_units_keep_their_claims_however_they_are_wired() {
     }
 }
 
-/// On a mesh, every free box has its cables, so `mfp` must leave the largest possible free box.
+/// On a mesh, every free box has the cables it needs, so `mfp` must leave the largest possible free
+/// box.
 #[test]
 fn mfp_leaves_the_largest_free_box_that_can_be_left() {
     for name in ["mesh:6x5", "mesh:4x3x3"] {

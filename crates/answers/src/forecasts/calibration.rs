@@ -25,6 +25,7 @@ const STEP: f64 = 0.002;
 /// It turns a wait of one hour into an interval from 0 to 12 hours.
 const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
+const MEDIAN: usize = 1;
 const HIGH: usize = 2;
 
 /// The 5%, 50% and 95% quantiles of a wait, in the units of [`scaled`].
@@ -63,20 +64,22 @@ pub(crate) struct Calibration {
 #[derive(Clone, Debug)]
 struct Residuals {
     latest: VecDeque<Quantiles>,
-    levels: [f64; 2],
+    low_level: f64,
+    high_level: f64,
 }
 
 impl Default for Residuals {
     fn default() -> Residuals {
-        Residuals { latest: VecDeque::new(), levels: [OUTSIDE, 1.0 - OUTSIDE] }
+        let (low_level, high_level) = (OUTSIDE, 1.0 - OUTSIDE);
+        Residuals { latest: VecDeque::new(), low_level, high_level }
     }
 }
 
 /// The record of promises to jobs that had to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The number of promises made. If a promise is neither kept nor broken, it is still open, or
-    /// its job was withdrawn.
+    /// The number of promises made. If a promise is neither kept nor broken, it is still open, its
+    /// job was withdrawn, or all jobs were forgotten.
     pub made: u64,
     /// The number of jobs that started within the promised interval.
     pub kept: u64,
@@ -87,7 +90,7 @@ pub struct Record {
 
 /// A job's forecast: the quantiles over the futures, and the promised waits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Said {
+pub(crate) struct WaitForecast {
     pub(crate) raw: Quantiles,
     pub(crate) waits: [Time; 3],
 }
@@ -120,11 +123,11 @@ impl Residuals {
 
     /// Adjusts the target level for the lower bound after a hit or a miss.
     fn learn_low(&mut self, missed: bool) {
-        self.levels[0] = (self.levels[0] + STEP * (OUTSIDE - f64::from(missed))).clamp(0.0, 0.4);
+        self.low_level = (self.low_level + STEP * (OUTSIDE - f64::from(missed))).clamp(0.0, 0.4);
     }
 
     fn learn_high(&mut self, missed: bool) {
-        self.levels[1] = (self.levels[1] - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
+        self.high_level = (self.high_level - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
     }
 
     /// Returns each quantile's shift, or `None` if too few errors are known. `late` contains the
@@ -136,13 +139,13 @@ impl Residuals {
         }
         // Compute ranks as if there were one more value, which accounts for the next wait.
         let more = (count + 1) as f64 / count as f64;
-        let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
-        let high = (self.levels[1] * more).min(1.0);
+        let low = (self.low_level * more - 1.0 / count as f64).max(0.0);
+        let high = (self.high_level * more).min(1.0);
         let of = |which: usize, level: f64| {
             let known = self.latest.iter().chain(late).map(|residual| residual[which]);
             quantile(&mut known.collect::<Vec<f64>>(), level)
         };
-        Some([of(LOW, low), of(1, 0.5), of(HIGH, high)])
+        Some([of(LOW, low), of(MEDIAN, 0.5), of(HIGH, high)])
     }
 }
 
@@ -152,23 +155,23 @@ impl Calibration {
         self.record
     }
 
-    /// Returns true if the outcomes of enough promises are known.
+    /// Returns true if the outcomes of enough promises are known, including late jobs.
     pub(crate) fn is_learned(&self) -> bool {
-        self.all.latest.len() >= ENOUGH
+        self.all.latest.len() + self.late.len() >= ENOUGH
     }
 
     /// Returns the 5%, 50% and 95% quantiles of the remaining wait, computed from the waits in
-    /// several futures, along with the unshifted quantiles. Takes O(n log n) time for the n most
-    /// recent promises, of which there are at most 800.
-    pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> Said {
+    /// several futures, along with the unshifted quantiles. Takes O(n) time on average, where n is
+    /// the number of errors: at most 800 of started jobs, and one for each late job.
+    pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> WaitForecast {
         let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
         let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
         let class = kind.size_class();
         let own = self.classes.get(&class).and_then(|own| own.shifts(&self.late(now, Some(class))));
         let shifts = own.or_else(|| self.all.shifts(&self.late(now, None)));
         let shifts = shifts.unwrap_or([-MARGIN, 0.0, MARGIN]);
-        let [low, median, high] = [0, 1, 2].map(|which| raw[which] + shifts[which]);
-        Said { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
+        let [low, median, high] = [LOW, MEDIAN, HIGH].map(|which| raw[which] + shifts[which]);
+        WaitForecast { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
     }
 
     /// Returns the errors so far for promises that are still open but already broken.
@@ -179,13 +182,13 @@ impl Calibration {
     }
 
     /// Records a forecast for a waiting job. Later forecasts for the same job are ignored.
-    pub(crate) fn promise(&mut self, job: JobId, at: Time, kind: &Kind, said: &Said) {
+    pub(crate) fn promise(&mut self, job: JobId, at: Time, kind: &Kind, forecast: &WaitForecast) {
         if self.open.len() >= OPEN || self.open.contains_key(&job) {
             return;
         }
-        let [low, _, high] = said.waits.map(|wait| at.saturating_add(wait));
+        let [low, _, high] = forecast.waits.map(|wait| at.saturating_add(wait));
         let class = kind.size_class();
-        self.open.insert(job, Promise { at, class, raw: said.raw, low, high });
+        self.open.insert(job, Promise { at, class, raw: forecast.raw, low, high });
         self.deadlines.insert((high, job));
         self.record.made += 1;
     }
@@ -194,8 +197,7 @@ impl Calibration {
     pub(crate) fn advance(&mut self, now: Time) {
         while let Some(&(deadline, job)) = self.deadlines.first().filter(|first| first.0 < now) {
             self.deadlines.remove(&(deadline, job));
-            let Some(promise) = self.open.get(&job) else { continue };
-            let class = promise.class;
+            let class = self.open[&job].class;
             self.late.insert(job);
             self.record.broken += 1;
             self.learn(class, |residuals| residuals.learn_high(true));
@@ -289,10 +291,11 @@ mod tests {
         let mut stream = Stream::new(1, 0, "test");
         let (mut held, mut now) = (0, Time(0));
         for number in 0..2000 {
-            let said @ Said { waits, .. } = calibration.waits(now, &kind, &[hour; 8]);
-            calibration.promise(JobId(number), now, &kind, &said);
+            let forecast = calibration.waits(now, &kind, &[hour; 8]);
+            calibration.promise(JobId(number), now, &kind, &forecast);
+            let [low, _, high] = forecast.waits;
             let wait = Time(stream.between(hour.0, 3 * hour.0));
-            held += u64::from(number >= 1000 && waits[LOW] <= wait && wait <= waits[HIGH]);
+            held += u64::from(number >= 1000 && (low..=high).contains(&wait));
             now += wait;
             calibration.started(JobId(number), now);
         }
@@ -307,11 +310,13 @@ mod tests {
         let kind = Kind { user: None, nodes: 4, estimate: None };
         let mut calibration = Calibration::default();
         for number in 0..100 {
-            let said = Said { raw: [10.0; 3], waits: [Time(0), Time(SECOND), Time(2 * SECOND)] };
-            calibration.promise(JobId(number), Time(0), &kind, &said);
+            let waits = [Time(0), Time(SECOND), Time(2 * SECOND)];
+            let forecast = WaitForecast { raw: [10.0; 3], waits };
+            calibration.promise(JobId(number), Time(0), &kind, &forecast);
         }
         calibration.advance(Time(3600 * SECOND));
         assert_eq!(calibration.record(), Record { made: 100, kept: 0, broken: 100 });
+        assert!(calibration.is_learned(), "the errors so far shift the intervals");
         let now = Time(3600 * SECOND);
         let [low, ..] = calibration.waits(now, &kind, &[Time(SECOND); 8]).waits;
         assert!(low > Time(700 * SECOND), "a hundred jobs have waited an hour: {low}");

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::arrivals::{Arrival, Arrivals};
-use super::calibration::{Calibration, Record, Said};
+use super::calibration::{Calibration, Record, WaitForecast};
 use super::draws::Draws;
 use super::future::starts;
 use super::obstacle::obstacle;
@@ -42,13 +42,13 @@ impl Default for Effort {
 pub struct Forecast {
     /// The job whose start is predicted.
     pub job: JobId,
-    /// The 5% quantile: about 5 of 100 jobs start earlier.
+    /// The 5% quantile: about 5% of jobs start earlier.
     pub low: Time,
     /// The median: half of the jobs start earlier.
     pub median: Time,
-    /// The 95% quantile: about 5 of 100 jobs start later. If this is [`HORIZON`] from now, the job
-    /// may start even later. If the job starts in no future and not in the plan either, all four
-    /// times have this value.
+    /// The 95% quantile: about 5% of jobs start later. If this is [`HORIZON`] from now, the job may
+    /// start even later. If the job starts neither in any future nor in the plan, all four times
+    /// have this value.
     pub high: Time,
     /// The start time if every job runs for its estimate and no more jobs arrive.
     pub plan: Time,
@@ -78,8 +78,8 @@ pub enum ForecastError {
 /// [`withdrawn`](Forecaster::withdrawn). [`Forecaster::forecast`] simulates several futures:
 /// starting from the state of a [`Dispatcher`], it runs the machine's own strategy and scheduler
 /// forward, with run times and later arrivals drawn from the past. The quantiles of the start times
-/// are then corrected by the errors of earlier forecasts, so that about nine out of ten intervals
-/// contain the actual start. A job's run time is never used before the job has ended.
+/// are then corrected using the errors of earlier forecasts, so that about nine out of ten
+/// intervals contain the actual start. A job's run time is never used before the job has ended.
 ///
 /// Memory use is bounded: the forecaster stores at most 20,000 run times, 20,000 arrivals from the
 /// last seven days, and 100,000 open promises.
@@ -323,14 +323,14 @@ impl Forecaster {
     }
 
     /// Returns a job's forecast, given its start in each future. Returns `None` if the job starts
-    /// in no future and not in the plan either, because there is then no time to correct.
+    /// neither in any future nor in the plan, because there is then no time to correct.
     fn said(
         &self,
         now: Time,
         kind: &Kind,
         plan: Time,
         starts: impl Iterator<Item = Time>,
-    ) -> Option<Said> {
+    ) -> Option<WaitForecast> {
         let waits: Vec<Time> = starts.map(|start| start.since(now)).collect();
         let starts = plan.since(now) < HORIZON || waits.iter().any(|&wait| wait < HORIZON);
         starts.then(|| self.calibration.waits(now, kind, &waits))
@@ -428,7 +428,7 @@ impl Forecast {
     }
 }
 
-impl Said {
+impl WaitForecast {
     fn forecast(&self, job: JobId, now: Time, plan: Time) -> Forecast {
         let [low, median, high] = self.waits.map(|wait| now.saturating_add(wait));
         Forecast { job, low, median, high, plan }

@@ -13,7 +13,7 @@ use super::arrivals::Arrival;
 
 /// The maximum number of arrivals in a future.
 const ARRIVALS: usize = 3_000;
-/// The number of the first job that arrives later, unless existing jobs have greater numbers.
+/// The number of the first later arrival, unless existing jobs have greater numbers.
 const FIRST: u64 = 1 << 62;
 
 /// Runs the machine forward from a given state and returns the start times of the `targets`, in

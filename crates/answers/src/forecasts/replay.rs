@@ -75,7 +75,7 @@ pub fn replay(
 pub struct Linked<'l, J> {
     /// The jobs, in the order in which the log submits them.
     pub jobs: J,
-    /// The links between jobs, identified by their index in `jobs`. Must be sorted.
+    /// The links between jobs, which are identified by their index in `jobs`. Must be sorted.
     pub links: &'l [Link],
     /// A function that returns true if no more jobs should be submitted.
     pub stops: &'l dyn Fn() -> bool,
@@ -172,8 +172,8 @@ impl Source for LinkedJobs<'_> {
 
 /// Trains a forecaster on past jobs, which arrive and run as in [`replay`]. The first `quiet` jobs
 /// contribute only run times and arrivals; later jobs also get forecasts. All jobs must have ended,
-/// so everything about them may be used. Returns the time of the last arrival, from which on
-/// forecasts can be requested.
+/// so everything about them may be used. Returns the time of the last arrival; forecasts can be
+/// requested from then on.
 ///
 /// Cost: the replay, plus a forecast for each later job that has to wait.
 ///
@@ -308,7 +308,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         Ok(())
     }
 
-    /// Makes forecasts for those of the given jobs that have not started yet.
+    /// Makes a forecast for each of the given jobs that has not started yet.
     fn promise(&mut self, now: Time, mut told: Vec<JobId>) -> Result<(), ForecastError> {
         told.retain(|job| self.open.contains_key(job));
         if told.is_empty() {

@@ -31,7 +31,7 @@ pub struct Score {
     pub past_waits_loss: f64,
 }
 
-/// Statistics about a third of the jobs by node count. Jobs of equal size share a third.
+/// Statistics about a third of the jobs by node count. Jobs of equal size are in the same third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Third {
     /// The number of jobs.
@@ -152,7 +152,7 @@ mod tests {
         let score = Score::of(&jobs);
         assert_eq!((score.jobs, score.waited, score.mean_wait), (4, 3, 10.0));
         assert_eq!((score.held, score.width), (2.0 / 3.0, 10.0));
-        assert_eq!(score.thirds.map(|third| third.held), [1.0, 1.0, 0.0]);
+        assert_eq!(score.thirds, [1.0, 1.0, 0.0].map(|held| Third { jobs: 1, held }));
     }
 
     #[test]

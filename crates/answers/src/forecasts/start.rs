@@ -10,15 +10,15 @@ use crate::json::Place;
 /// [`HORIZON`](super::HORIZON).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The 5% quantile: about 5 of 100 jobs start earlier.
+    /// The 5% quantile: about 5% of jobs start earlier.
     pub earliest: Option<Time>,
     /// The median: half of the jobs start earlier.
     pub median: Option<Time>,
-    /// The 95% quantile: about 5 of 100 jobs start later.
+    /// The 95% quantile: about 5% of jobs start later.
     pub latest: Option<Time>,
     /// The start time if every job runs for its estimate and no more jobs arrive.
     pub plan: Option<Time>,
-    /// The reason that there is no start time, or `None` if there is a start time.
+    /// The reason that there is no start time, or `None` if there is one.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -114,8 +114,8 @@ impl Start {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
-    /// The 5% quantile: about 5% of requests like this start earlier. This and other times are null
-    /// if the request does not start within 60 days.
+    /// The 5% quantile: about 5% of requests like this start earlier. This and the other times are
+    /// null if they are not within 60 days.
     pub earliest: Option<String>,
     /// The median: half of all requests like this start earlier.
     pub median: Option<String>,
@@ -126,7 +126,7 @@ pub struct StartJson {
     /// The reason that no time is known, or null. `unavailable`: the request cannot start until an
     /// unavailable node recovers. `horizon`: the request does not start within 60 days.
     pub obstacle: Option<&'static str>,
-    /// The box with the fewest unavailable nodes, if the request needs any of these.
+    /// The box with the fewest unavailable nodes, if the request cannot avoid such nodes.
     pub place: Option<Place>,
     /// True if at least 30 forecasts on this machine have known outcomes. Until then, the margin is
     /// wide and not based on data.

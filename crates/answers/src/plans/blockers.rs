@@ -22,7 +22,8 @@ pub struct Blockers {
     pub weight: u64,
     /// The jobs that hold nodes in the place, ordered by number.
     pub jobs: Vec<JobId>,
-    /// The unavailable nodes in the place, in row-major order. Empty if some place has none.
+    /// The unavailable nodes in the place, in row-major order. Empty if some place has no such
+    /// nodes.
     pub unavailable: Vec<NodeId>,
 }
 

@@ -68,7 +68,7 @@ pub struct RoomPlan {
 /// The result of a search for room by a given time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomBy {
-    /// The best plan found. It moves and requeues no jobs if the room is already there.
+    /// The best plan found. It moves and requeues no jobs if there is already room.
     pub plan: Option<RoomPlan>,
     /// True if it has been proven that there is no better plan (or, if `plan` is `None`, no plan at
     /// all) within the job limit.

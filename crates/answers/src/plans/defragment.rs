@@ -12,7 +12,7 @@ pub struct Defragmented {
     pub before: Slots,
     /// The plan, including the boxes that are free after its moves.
     pub plan: MovePlan,
-    /// An upper bound on the number of boxes that any plan within the job limit can free.
+    /// An upper bound on the number of boxes that are free after any plan within the job limit.
     pub bound: u32,
     /// True if it is proven that no plan frees more boxes and no cheaper plan frees as many.
     pub proven: bool,

@@ -1,4 +1,4 @@
-//! Drains: moves that empty a set of nodes.
+//! Draining: moving jobs off a set of nodes.
 
 use pavior_mesh::NodeId;
 
@@ -10,7 +10,7 @@ use crate::{Shape, Snapshot, Weights};
 /// `max_jobs` other jobs move too, chosen to minimize the total weight. The plan contains no boxes,
 /// and it contains no moves if no job holds any of the nodes. Nodes outside the grid are ignored.
 ///
-/// Cost: one search (`search.rs`). There are O(jobs^`max_jobs`) sets of jobs.
+/// Cost: one search (`search.rs`) over O(jobs^`max_jobs`) sets of jobs.
 pub fn drain(
     snapshot: &Snapshot,
     nodes: &[NodeId],

@@ -1,12 +1,12 @@
 //! Finds the first time at which a box fits as running jobs end, and the place where it fits.
 //!
 //! The search replays job ends on a copy of the free nodes. Once a place is free, it stays free, so
-//! bisection finds the first end time after which the box fits. The answer is the first place that
-//! is free at that time, by orientation and then by base. Since no place is free earlier, it is a
+//! bisection finds the first end time after which the box fits. Of the places free at that time,
+//! the answer is the first by orientation, then by base. Since no place is free earlier, it is a
 //! place whose last job ends first; ties go to the place found first.
 //!
-//! Cost: O(log e) searches for e distinct end times. Instead of sorting the jobs, each step
-//! partitions the remaining ones around the median end time, which takes O(jobs) time in total.
+//! Cost: O(log jobs) searches. Instead of sorting the jobs, each step partitions the remaining ones
+//! around the median end time, which takes O(jobs) time in total.
 
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
@@ -24,8 +24,8 @@ pub struct Earliest {
 }
 
 /// Finds the place for a box that becomes free first. A job without an end time never ends. Returns
-/// `None` if no place ever becomes free. Takes O(log e) searches for e distinct end times, each of
-/// which takes O(log(side) N/64) time per orientation.
+/// `None` if no place ever becomes free. Takes O(log jobs) searches, each of which takes
+/// O(log(side) N/64) time per orientation.
 pub fn earliest(
     snapshot: &Snapshot,
     shape: Shape,
@@ -39,37 +39,44 @@ pub fn earliest(
     first_end(snapshot, end, room).map(|(at, place)| Earliest { at, place })
 }
 
-/// Finds the first job end after which `told` returns a value for the free nodes, and returns its
-/// time and that value. If `told` accepts a set of free nodes, it must accept every superset.
+/// Finds the first job end after which `find` returns a value for the free nodes, and returns its
+/// time and that value. If `find` accepts a set of free nodes, it must accept every superset.
 pub(crate) fn first_end<T>(
     snapshot: &Snapshot,
     end: impl Fn(JobId) -> Option<Time>,
-    mut told: impl FnMut(&Occupancy) -> Option<T>,
+    mut find: impl FnMut(&Occupancy) -> Option<T>,
 ) -> Option<(Time, T)> {
-    let jobs = snapshot.jobs().enumerate();
-    let mut ending: Vec<(Time, usize)> =
-        jobs.filter_map(|(index, (job, _))| Some((end(job)?, index))).collect();
-    // The end to be found is either in `open` or already in `found`. `free` contains the nodes that
-    // are free before the ends in `open`.
+    let mut ending = ending(snapshot, end);
+    // The result is either in `open` or already in `found`. `free` contains the nodes that are free
+    // before any end in `open`.
     let mut open = &mut ending[..];
     let (mut found, mut free) = (None, snapshot.free.clone());
-    let mut then = free.clone();
+    let mut free_later = free.clone();
     while !open.is_empty() {
         let middle = open.len() / 2;
         let (at, _) = *open.select_nth_unstable(middle).1;
         let before = divide(open, |end| end < at);
         let until = before + divide(&mut open[before..], |end| end == at);
-        then.copy_from(&free);
-        snapshot.give(&mut then, open[..until].iter().map(|&(_, job)| job));
-        if let Some(said) = told(&then) {
-            found = Some((at, said));
+        free_later.copy_from(&free);
+        snapshot.give(&mut free_later, open[..until].iter().map(|&(_, job)| job));
+        if let Some(value) = find(&free_later) {
+            found = Some((at, value));
             open = &mut open[..before];
         } else {
-            std::mem::swap(&mut free, &mut then);
+            std::mem::swap(&mut free, &mut free_later);
             open = &mut open[until..];
         }
     }
     found
+}
+
+/// Returns the end times of the jobs that have one, with each job's index in the snapshot.
+pub(crate) fn ending(
+    snapshot: &Snapshot,
+    end: impl Fn(JobId) -> Option<Time>,
+) -> Vec<(Time, usize)> {
+    let jobs = snapshot.jobs().enumerate();
+    jobs.filter_map(|(index, (job, _))| Some((end(job)?, index))).collect()
 }
 
 /// Moves the end times that meet a condition to the front, and returns their number.
@@ -82,34 +89,4 @@ fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
         }
     }
     count
-}
-
-/// The end times of the jobs in a snapshot, in the order in which the jobs end.
-pub(crate) struct Ends<'a> {
-    snapshot: &'a Snapshot,
-    /// The jobs' end times and indices, earliest end first.
-    ending: Vec<(Time, usize)>,
-}
-
-impl Ends<'_> {
-    pub(crate) fn of(snapshot: &Snapshot, end: impl Fn(JobId) -> Option<Time>) -> Ends<'_> {
-        let jobs = snapshot.jobs().enumerate();
-        let mut ending: Vec<(Time, usize)> =
-            jobs.filter_map(|(index, (job, _))| Some((end(job)?, index))).collect();
-        ending.sort_unstable();
-        Ends { snapshot, ending }
-    }
-
-    /// Returns the distinct end times, in ascending order.
-    pub(crate) fn times(&self) -> Vec<Time> {
-        let mut times: Vec<Time> = self.ending.iter().map(|&(end, _)| end).collect();
-        times.dedup();
-        times
-    }
-
-    /// Returns the nodes that are free once all jobs ending by a given time have ended.
-    pub(crate) fn free_after(&self, at: Time) -> Occupancy {
-        let gone = self.ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
-        self.snapshot.without(gone)
-    }
 }

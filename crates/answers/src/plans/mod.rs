@@ -1,4 +1,4 @@
-//! Planning for room: blocking jobs, when a box becomes free, and which jobs to move.
+//! Making room for boxes: blocking jobs, times at which boxes become free, and jobs to move.
 
 pub(crate) mod blockers;
 mod by;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{Shape, Snapshot};
 
-/// Finds a box's first free position, ordered by orientation, then by base in row-major order.
+/// Finds a box's first free position, in order of orientation, then base (row-major).
 ///
 /// Takes O(log(side) N/64) time per orientation.
 pub fn fit(snapshot: &Snapshot, shape: Shape) -> Option<Cuboid> {

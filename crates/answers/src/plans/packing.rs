@@ -10,7 +10,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// The fixed cost of a search for positions, on top of the words that the search reads.
+/// The fixed cost of a position search, in addition to the words that it reads.
 const CALL: u64 = 32;
 
 /// The outcome for a set of jobs.

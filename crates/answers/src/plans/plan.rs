@@ -19,8 +19,8 @@ pub struct SearchLimits {
     /// True if moved jobs may be rotated. Each part of a job keeps its shape and moves
     /// independently.
     pub turn: bool,
-    /// The maximum number of bit-set words to read. If the search runs out, its answer is not
-    /// proven.
+    /// The maximum number of bit-set words to read. If a search exhausts the budget, its answer is
+    /// not proven.
     pub budget: u64,
 }
 
@@ -50,7 +50,7 @@ pub struct Move {
 pub struct MovePlan {
     /// The total weight of the moved jobs.
     pub cost: u64,
-    /// The moved jobs, by number.
+    /// The moved jobs, sorted by number.
     pub jobs: Vec<JobId>,
     /// The requested boxes, which are free after the moves.
     pub boxes: Vec<Cuboid>,
@@ -64,8 +64,8 @@ pub struct MovePlan {
 pub struct Planned {
     /// The cheapest plan found. It has no moves if none are necessary.
     pub plan: Option<MovePlan>,
-    /// True if it is proven that no cheaper plan exists within the job limit or, if there is no
-    /// plan, that none exists at all.
+    /// True if it is proven that no cheaper plan exists within the job limit or, if no plan was
+    /// found, that none exists within it.
     pub proven: bool,
 }
 

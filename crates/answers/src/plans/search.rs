@@ -7,7 +7,7 @@
 //! can be made one at a time. The first set that passes this test is the answer.
 //!
 //! For a single box, a set can succeed only if it contains all jobs that the box overlaps at some
-//! position, so the search begins with sets of that kind.
+//! position, so the search begins with these sets.
 //!
 //! In the worst case, the search tests every packing of every set of at most k jobs. The budget
 //! limits the number of bit-set words read. Testing a single set may use up to a quarter of the
@@ -90,7 +90,7 @@ struct Open {
     bases: Grid,
     /// The x coordinates of the bases.
     at: Vec<u16>,
-    /// The index in the list at which each row starts, followed by the end of the last row.
+    /// The index in `at` at which each row starts, followed by the end of the last row.
     from: Vec<usize>,
 }
 

@@ -4,7 +4,7 @@ use pavior_allocation::{Machine, Placement};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, Occupancy, Request, Sides, orientations};
 use thiserror::Error;
 
-/// The state of a machine at one point in time, regardless of its strategy: the jobs, sorted by
+/// The state of a machine at one point in time, independent of its strategy: the jobs, sorted by
 /// number, and the healthy nodes.
 ///
 /// ```
@@ -171,7 +171,7 @@ impl Shape {
         Shape { sides, turn: true }
     }
 
-    /// Creates a box that keeps its orientation.
+    /// Creates a box that may not be rotated.
     pub fn fixed(sides: Sides) -> Shape {
         Shape { sides, turn: false }
     }

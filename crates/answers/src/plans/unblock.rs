@@ -5,13 +5,14 @@ use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
 /// Finds the cheapest set of at most `max_jobs` jobs to move so that the box fits, and their new
-/// positions. The set contains the jobs blocking the box and possibly others that make room.
+/// positions. The set contains the jobs that block the box, and possibly others that move to make
+/// room.
 ///
 /// Within the budget, the search is exact, because it tests every set of jobs with every packing.
 /// Ties go to fewer jobs, then to lower job numbers. If the box already fits, the plan has no
 /// moves.
 ///
-/// See `search.rs` for the cost. There are O(jobs^`max_jobs`) sets of jobs.
+/// Cost: one search (`search.rs`) over O(jobs^`max_jobs`) sets of jobs.
 pub fn unblock(
     snapshot: &Snapshot,
     shape: Shape,

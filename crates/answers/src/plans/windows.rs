@@ -1,4 +1,4 @@
-//! A single pass over all positions of a box that computes the overlapping jobs and weights.
+//! Computes the overlapping jobs and weights for all positions of a box in a single pass.
 //!
 //! The bases at which a window overlaps a box form a box themselves (on a mesh, its sides are
 //! window + box - 1, clipped at the border). A job's weight is therefore added to all of these
@@ -80,7 +80,7 @@ impl Places {
 }
 
 /// The cost of clearing a box. The high half is the number of unavailable nodes and the low half is
-/// the total weight of the jobs, so costs compare by nodes first and weight second.
+/// the total weight of the jobs, so costs are compared by nodes first, then by weight.
 pub(crate) type Cost = u128;
 
 /// The layers of bases to visit.

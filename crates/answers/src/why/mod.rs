@@ -72,8 +72,8 @@ impl Demand {
 /// The state of a request in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queued {
-    /// The request starts as soon as it fits on the machine. Also the state of a request that is
-    /// not queued.
+    /// The request starts as soon as it fits on the machine. Also used for requests that are not
+    /// queued.
     First,
     /// Another job must start first. Contains that job, or `None` if the scheduler does not
     /// consider this request yet.
@@ -202,7 +202,7 @@ pub struct Question<'a> {
     /// A function that returns the expected end of a running job, or `None` if the end is unknown
     /// or hidden from the user.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// Limits on the jobs to move to make room. If they allow 0 jobs, no moves are planned.
+    /// Limits on the moves that make room. If `max_jobs` is 0, no moves are planned.
     pub limits: SearchLimits,
 }
 
@@ -320,7 +320,7 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     Some(Blocked { at, jobs, unavailable, until, moves })
 }
 
-/// Finds the first place to become free, with the time and the jobs in it. If no end time is known,
+/// Finds the first place to become free, the time, and the jobs there. If no end time is known,
 /// returns the place whose jobs hold the fewest nodes, without a time. Jobs that end later than the
 /// jobs in that place cannot free another place sooner, so they are ignored.
 fn free_first(

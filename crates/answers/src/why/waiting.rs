@@ -12,9 +12,9 @@ use crate::{SearchLimits, Snapshot, waits};
 ///
 /// The planned time comes from the scheduler's reservation for the job. If there is no reservation,
 /// it comes from a simulation in which every job runs as long as estimated and no more jobs arrive.
-/// The simulation runs `scheduler` on a copy, so build it from the same name as the dispatcher's
-/// own scheduler. Call this function once the dispatcher's scheduler starts no more jobs; before
-/// that, the answer does not include the job's state in the queue.
+/// The simulation runs `scheduler` on a copy of the dispatcher, so build it from the same name as
+/// the dispatcher's own. Call this function after the dispatcher has started all the jobs it can;
+/// before that, the answer does not include the job's state in the queue.
 ///
 /// Cost: as for [`run_forward`], [`waits`] and [`why`].
 ///

@@ -1,4 +1,4 @@
-//! Answers as sentences.
+//! Formats answers as sentences.
 
 use pavior_allocation::explain;
 use pavior_kernel::Time;
@@ -17,7 +17,7 @@ pub struct Words<'a> {
     pub time: &'a dyn Fn(Time) -> String,
     /// The strategy.
     pub strategy: &'a str,
-    /// The scheduler, or an empty string if there is no scheduler.
+    /// The scheduler's name, or an empty string if there is no scheduler.
     pub scheduler: &'a str,
 }
 

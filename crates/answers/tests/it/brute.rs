@@ -71,7 +71,8 @@ impl State {
         packs(free, &lists, 0)
     }
 
-    /// Returns the least total weight of at most `most` jobs, with `required`, that make room.
+    /// Returns the minimum total weight of at most `most` jobs, including `required`, that make
+    /// room.
     pub(crate) fn least(
         &self,
         shape: Sides,

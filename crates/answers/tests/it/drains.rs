@@ -41,8 +41,8 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     }
 }
 
-/// Checks defragmentation with at most `most` moves. Returns false if the reference implementation
-/// cannot decide, because there are too many packings of small boxes.
+/// Checks defragmentation with at most `most` moves. Returns false if the answer is not proven,
+/// because there are too many packings of small boxes.
 pub(crate) fn judge_defragment(
     state: &State,
     snapshot: &Snapshot,
@@ -57,7 +57,7 @@ pub(crate) fn judge_defragment(
     let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
     let count = slots.plan.boxes.len();
     // The bound is valid with any budget. The reference implementation also counts packings of two
-    // jobs that block each other's moves, and cannot detect such packings if the budget is 0.
+    // jobs that block each other's moves, which the search can rule out only with a nonzero budget.
     for budget in [0, 200, 2_000, limits.budget] {
         let hasty = SearchLimits { budget, ..limits };
         let hasty = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &hasty);

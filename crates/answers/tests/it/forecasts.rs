@@ -96,9 +96,9 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(judged(&jobs, "easy", effort(1)), judged(&jobs, "easy", effort(3)));
 }
 
-/// Forecasts must not depend on the future. If no other job ends or arrives after a job is
-/// submitted, its forecast must stay the same. Under `fcfs`, decisions do not depend on estimates,
-/// so the state is also the same.
+/// Forecasts must not depend on the future: a job's forecast must stay the same if no other job
+/// ends or arrives after its submission. Under `fcfs`, decisions do not depend on estimates, so the
+/// state is also the same.
 #[test]
 fn nothing_is_read_of_what_is_not_over() {
     let jobs = stream(4, 400);
@@ -210,8 +210,8 @@ fn jobs_may_have_any_numbers() {
     }
 }
 
-/// Job numbers from the past may be reused. Earlier promises made to jobs with these numbers must
-/// no longer count.
+/// Job numbers from the past may be reused. Promises made to earlier jobs with the same numbers
+/// must no longer count.
 #[test]
 fn a_queue_is_told_with_what_the_past_taught() {
     let jobs = stream(5, 400);

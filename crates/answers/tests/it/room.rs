@@ -1,4 +1,4 @@
-//! Tests of plans that make room on a dispatcher, and of the jobs that these plans delay.
+//! Tests of plans that make room on a dispatcher's machine, and of the jobs that they delay.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_answers::{DelayedJob, Room, RoomQuestion, SearchLimits, Shape};
@@ -46,7 +46,7 @@ fn a_requeued_job_waits_again_and_what_is_reserved_delays_others() {
     // The job loses five ticks of work on two nodes.
     assert_eq!((&plan.requeued[..], plan.lost), (&[JobId(1)][..], 10));
     // Without the plan, job 2 starts when job 1 ends, at time 100. With the plan, job 2 starts at
-    // time 160, when the room is no longer needed.
+    // time 160, when the freed nodes are no longer needed.
     let late = question.delayed(&plan, &dispatcher, NOW, scheduler).unwrap();
     let delayed = |job, before, planned| DelayedJob {
         job: JobId(job),

@@ -100,7 +100,7 @@ fn random_states() {
     assert!(counts[..4].iter().all(|&count| count > 50), "{counts:?}");
 }
 
-/// The next slot must match a replay that ends one job at a time.
+/// The next slot must match the result of a replay that ends one job at a time.
 #[test]
 fn the_next_slot_is_that_of_a_replay() {
     let (mut later, mut never) = (0, 0);

@@ -1,4 +1,4 @@
-//! Executes plans that unblock a request step by step and compares them with the reference
+//! Executes, step by step, plans that unblock a request, and compares them with the reference
 //! implementation.
 
 use pavior_answers::{MovePlan, Planned, SearchLimits, Shape, Snapshot, Weights, unblock};

@@ -129,7 +129,7 @@ fn the_sentences_are_these() {
     );
     assert_eq!(
         ask(&mut machine, 4, Queued::First, 1)[2],
-        "Sooner: moving job 1 from 1 at 1 to 1 at 6 frees 4 at 0."
+        "Moving job 1 from 1 at 1 to 1 at 6 would free 4 at 0 sooner."
     );
     assert_eq!(
         ask(&mut machine, 9, Queued::First, 2),
@@ -140,7 +140,7 @@ fn the_sentences_are_these() {
     );
     assert_eq!(
         ask(&mut machine, 13, Queued::First, 2),
-        ["It can never fit: mesh:12 is too small for it."]
+        ["It can never fit: mesh:12 is too small."]
     );
     machine.fail(NodeId(3)).unwrap();
     machine.fail(NodeId(6)).unwrap();

@@ -9,7 +9,7 @@
 //! jobs/a.json     { "shape": "2x2", "seconds": 60, "submitted": 1795311390 }
 //! ```
 //!
-//! In each turn, the daemon reads the directory into a [`World`], plans [`Action`]s with a pure
+//! In each cycle, the daemon reads the directory into a [`World`], plans [`Action`]s with a pure
 //! function, and carries them out. An action is dropped if its file has changed since it was read,
 //! so several daemons may run simultaneously, and any of them may be stopped at any time.
 
@@ -121,7 +121,7 @@ impl Job {
         Action { name: self.name.clone(), seen: self.text.clone(), text }
     }
 
-    /// Returns the job's box, or `None` if there is none or it extends past the machine.
+    /// Returns the job's box, or `None` if there is none or it extends past the machine's edge.
     fn held(&self, grid: &Grid) -> Option<Cuboid> {
         let [base, sides] = self.record.at?;
         Some(Cuboid::new(base, sides)).filter(|at| at.lies_on(grid))
@@ -264,7 +264,7 @@ fn carry_out(folder: &Path, action: &Action) -> io::Result<bool> {
     fs::rename(new, path).map(|()| true)
 }
 
-/// Runs a turn and returns the view to publish.
+/// Runs one cycle and returns the view to publish.
 fn turn(folder: &Path, now: u64) -> Result<View, String> {
     let (actions, view) = plan(&read(folder)?, now)?;
     for action in &actions {

@@ -1,4 +1,4 @@
-//! Tests of complete turns.
+//! Tests of complete cycles.
 
 use super::*;
 

@@ -135,7 +135,7 @@ fn equal_lines_are_said_and_drawn_apart() {
     };
     let drawn = chart(vec![series("ff", 2.0), series("<tff>", 2.0), series("tbl", 1.0)]);
     let picture = svg(&drawn);
-    let said = "ff and &lt;tff&gt; are equal, so their lines alternate.";
+    let said = "ff and &lt;tff&gt; are equal, so their dashes alternate.";
     // The sentence appears both in the drawing and in its description.
     assert_eq!(picture.matches(said).count(), 2, "{picture}");
     // Only the second line has offset -8, because samples in the legend start with a dash.

@@ -40,7 +40,7 @@ pub(super) struct Change {
 }
 
 /// Strategies to try: contiguous placement without rotation, contiguous placement with rotation,
-/// tightest-position placement, and placement in several boxes per job.
+/// best-fit placement, and placement in several boxes per job.
 const STRATEGIES: [(&str, &str); 4] =
     [("ff", ""), ("tff", ""), ("bf:turn=all", ""), ("gabl", " (several boxes per job)")];
 const SCHEDULERS: [(&str, &str); 3] = [("fcfs", ""), ("easy", ""), ("conservative", "")];
@@ -56,7 +56,7 @@ const FREEDOMS: [(&str, &str); 4] = [
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
-/// Returns all changes to try. If the log names nodes, the first one uses the logged placements.
+/// Returns all changes to try. If the log names nodes, the first change uses the logged placements.
 pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> {
     let grid = present.settings().machine;
     let own = placed.map(|names| Change {

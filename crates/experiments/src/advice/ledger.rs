@@ -95,7 +95,7 @@ impl Ledger {
         self.pieces.iter_mut().filter(|pieces| pieces.whole == Whole::Average)
     }
 
-    /// Evaluates a metric for a fact about a job, and adds the value to the job's piece.
+    /// Evaluates a metric for an event and adds the value to the job's piece.
     fn add(&mut self, now: Time, fact: &Fact<'_>, job: u64, wanted: Whole) {
         let piece = Self::piece(job, self.jobs);
         for Pieces { metric, whole, batches } in &mut self.pieces {
@@ -107,13 +107,13 @@ impl Ledger {
                 batches[piece].sum += value;
                 batches[piece].of += if wanted == Whole::Mean { 1.0 } else { 0.0 };
             }
-            // Reset the metric after each fact, because adding contributions to a growing sum would
-            // introduce rounding errors.
+            // Reset the metric after each event, because adding contributions to a growing sum
+            // would introduce rounding errors.
             metric.see(now, &Fact::CountingStarts);
         }
     }
 
-    /// Passes a fact to the averages and means. Sums receive only facts that contribute to them.
+    /// Passes an event to the averages and means. Sums receive only events that contribute to them.
     fn tell(&mut self, now: Time, fact: &Fact<'_>) {
         let told = self.pieces.iter_mut().filter(|pieces| pieces.whole != Whole::Sum);
         told.for_each(|pieces| pieces.metric.see(now, fact));

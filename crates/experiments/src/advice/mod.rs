@@ -404,10 +404,7 @@ fn paired(trace: &Trace, [a, b]: [&[Option<f64>]; 2], nodes: Option<[u32; 2]>) -
 fn thirds(trace: &Trace) -> Vec<[u32; 2]> {
     let mut nodes: Vec<u32> = trace.records.iter().map(|record| record.nodes).collect();
     nodes.sort_unstable();
-    let third = |own: u32| {
-        let above = |third: usize| own > nodes[nodes.len() * third / 3];
-        usize::from(above(1)) + usize::from(above(2))
-    };
+    let third = pavior_answers::forecasts::thirds(&nodes);
     let mut all: Vec<(usize, [u32; 2])> = Vec::new();
     for &own in &nodes {
         match all.last_mut() {

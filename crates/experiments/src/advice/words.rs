@@ -113,8 +113,8 @@ fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     })
 }
 
-/// Returns a sentence that states how many node-hours would have been lost, provided that the
-/// difference in losses is significant.
+/// Returns a sentence that states how many fewer or more node-hours would have been lost, provided
+/// that the difference in losses is significant.
 fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
     let lost = advice.measures.iter().position(|measure| measure.metric == "node_time_lost")?;
     let change = one.changes[lost]?;

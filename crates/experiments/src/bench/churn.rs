@@ -27,7 +27,7 @@ pub(super) struct Demand<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// An attempt, with its answer.
+    /// An allocation attempt and its outcome.
     Ask {
         job: JobId,
         request: Request,

@@ -3,13 +3,13 @@
 //! Each strategy's churn is recorded first and then replayed in rounds. Every round runs all
 //! strategies, so that any other load affects them equally. A round replays each churn twice:
 //!
-//! - with a clock reading around every attempt, minus the clock's overhead. An attempt includes
-//!   only the search, as in the `allocation_ns` metric. For each attempt, the middle readings over
-//!   all rounds are averaged, which removes interruptions and smooths out the ticks of a coarse
-//!   clock. Medians and percentiles are then computed over attempts;
-//! - with a clock reading around every [`BATCH`] attempts, including their grants and releases, so
-//!   that the clock's overhead is negligible. This measures an allocator's total work, including
-//!   the maintenance of its lists.
+//! - with the clock read before and after each attempt, minus the clock's overhead. An attempt
+//!   includes only the search, as in the `allocation_ns` metric. For each attempt, the middle
+//!   readings over all rounds are averaged, which removes interruptions and smooths out the ticks
+//!   of a coarse clock. Medians and percentiles are then computed over attempts;
+//! - with the clock read before and after every [`BATCH`] attempts, including their grants and
+//!   releases, so that the clock's overhead is negligible. This measures an allocator's total work,
+//!   including the maintenance of its lists.
 //!
 //! Everything except the times depends only on the arguments.
 
@@ -35,14 +35,14 @@ pub struct Bench {
     pub strategies: Vec<Selection>,
     /// The stream of requests, which starts over when it ends.
     pub requests: Vec<Request>,
-    /// The number of attempts per strategy, which must be positive.
+    /// The number of attempts per strategy. Must be positive.
     pub attempts: usize,
     /// The number of warm-up attempts. If this is `None`, the warm-up lasts until every job present
     /// at the first departure has departed.
     pub warmup: Option<u64>,
-    /// The maximum fraction of nodes in use. If `None`, each strategy fills up the machine.
+    /// The maximum fraction of nodes in use. If `None`, each strategy fills the machine.
     pub fill: Option<f64>,
-    /// The number of times the attempts are replayed, which must be positive.
+    /// The number of times to replay the attempts. Must be positive.
     pub rounds: usize,
     /// The seed for strategies that use random numbers.
     pub seed: u64,
@@ -51,7 +51,7 @@ pub struct Bench {
 /// The results of a benchmark.
 #[derive(Clone)]
 pub struct BenchResults {
-    /// The overhead of a clock reading in nanoseconds, already subtracted from all times.
+    /// The overhead of reading the clock, in nanoseconds, already subtracted from all times.
     pub clock_overhead_ns: f64,
     /// One row per strategy, in the order of `strategies`.
     pub rows: Vec<BenchRow>,
@@ -72,21 +72,21 @@ pub struct BenchRow {
     pub warmup: u64,
     /// The number of requests skipped because the strategy would never grant them.
     pub rejected: u64,
-    /// The mean number of parts in use during an attempt (m in the TBL paper).
+    /// The mean number of busy submeshes during an attempt (m in the TBL paper).
     pub busy_submeshes: f64,
-    /// The mean number of units examined per attempt to record grants and releases.
+    /// The mean number of units visited per attempt to process grants and releases.
     pub upkeep: f64,
     /// The mean time of an attempt, including its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// The ratio of the strategy's total time for all attempts to the first strategy's total time.
-    /// This is the median over all rounds.
+    /// The strategy's total time for all attempts divided by that of the first strategy. This is
+    /// the median over all rounds.
     pub ratio: f64,
-    /// The half-width of the 95% confidence interval for the ratio. There is no interval for the
-    /// first strategy, or if there is only one round.
+    /// The half-width of the 95% confidence interval for the ratio. There is none for the first
+    /// strategy, or if there is only one round.
     pub ratio_ci95: Option<f64>,
 }
 
-/// A group of attempts with the same answer.
+/// The attempts that had the same outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct Answers {
     /// The number of attempts.

@@ -1,4 +1,4 @@
-//! Timed replays of churns, and the evaluation of clock readings.
+//! Timed replays of churn, and analysis of the clock readings.
 
 use std::hint::black_box;
 
@@ -10,8 +10,8 @@ use super::churn::{Churn, Step};
 pub const BATCH: usize = 64;
 
 /// The margin by which a reading must exceed twice its expected duration to count as interrupted.
-/// Cold caches and mispredicted branches cost less than this, and interruptions by the operating
-/// system cost more.
+/// Cold caches and mispredicted branches cost less than this, and operating system interruptions
+/// cost more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
 /// Times of attempts, in nanoseconds.
@@ -60,7 +60,7 @@ struct Readings {
 
 /// The times, combined over all rounds.
 pub(super) struct Settled {
-    /// The total time of each round's attempts, without interruptions.
+    /// The total time of each round's attempts, excluding interruptions.
     pub(super) rounds: Vec<f64>,
     /// The times of granted attempts. `refused` holds the times of refused attempts.
     pub(super) granted: Vec<f64>,
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(settle(&[10.0, 1.0, 12.0, 900.0, 11.0, 3.0], 3), [11.0, 3.0]);
         assert_eq!(settle(&[10.0, 20.0], 1), [10.0, 20.0]);
         assert_eq!(settle(&[10.0, 20.0], 2), [15.0]);
-        // The sum of a round without interruptions.
+        // The sum of a round, excluding interruptions.
         let sum = uninterrupted(&[12.0, 900.0, 1e6], &[11.0, 10.0, 3.0]);
         assert!((sum - (12.0 + 900.0 + 3.0)).abs() < 1e-9);
         // Only the middle three of the seven readings count.

@@ -1,7 +1,7 @@
-//! The replications stored in a directory. Every line and every file is checked against a checksum.
+//! The replications stored in a directory. Every line and every file is verified by a checksum.
 //!
 //! Invariant: data with a wrong checksum is never returned. It either causes an error, or is
-//! skipped and counted. If a directory has no note, there is no checksum for its times.
+//! skipped and counted. If a directory has no note, its times have no checksum.
 
 use std::io;
 use std::path::Path;

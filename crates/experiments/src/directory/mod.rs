@@ -55,11 +55,11 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Creates a directory if necessary and locks it. Rejects one that has files but no run.
+    /// Creates a directory if needed and locks it. Rejects a directory with files but no run.
     ///
     /// # Errors
-    /// Returns an error if another process is using the directory, if the directory contains
-    /// anything but a run, or if it cannot be written.
+    /// Returns an error if another process is using the directory, if it contains anything but a
+    /// run, or if it is not writable.
     pub fn open(path: &Path) -> Result<Directory, DirectoryError> {
         if !path.join(RUN).exists() && !is_empty(path)? {
             let reason = "is not empty, but contains no experiment; choose another directory with \

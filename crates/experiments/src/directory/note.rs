@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 
 use super::DirectoryError;
 
-/// The identity of a run. Results from two directories may be mixed only if the runs have the same
-/// identity.
+/// The identity of a run. Results from two directories may be combined only if the runs have the
+/// same identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The experiment's name.

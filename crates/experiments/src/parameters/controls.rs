@@ -6,7 +6,7 @@ use super::Heading;
 pub struct Control {
     /// The name, in kebab-case.
     pub name: &'static str,
-    /// The meaning, in one clause.
+    /// A one-clause description.
     pub meaning: &'static str,
     /// The type of the values.
     pub kind: ControlKind,

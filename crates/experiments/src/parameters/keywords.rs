@@ -359,7 +359,7 @@ fn described(introduction: &str, keywords: &[Keyword]) -> String {
     text
 }
 
-/// Adds a paragraph, wrapped with room for later indentation.
+/// Adds a paragraph, wrapped to leave room for indentation.
 fn wrapped(text: &mut String, paragraph: &str, first: &str, others: &str) {
     let mut line = first.to_string();
     let mut is_empty = true;

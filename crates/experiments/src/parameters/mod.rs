@@ -36,13 +36,13 @@ pub use runs::{MACHINE, SCHEDULER, STRATEGY};
 pub use snapshot::REQUEST;
 pub use synthetic::{LOAD, SERVICE};
 
-/// A parameter, described as data.
+/// The definition of a parameter.
 pub struct Parameter {
     /// The name, in kebab-case.
     pub name: &'static str,
     /// An alternative name.
     pub alias: Option<&'static str>,
-    /// The meaning, in one clause.
+    /// A one-clause description.
     pub meaning: &'static str,
     /// The type of the parameter's values.
     pub kind: ValueType,
@@ -54,7 +54,7 @@ pub struct Parameter {
     pub applies: Applies,
     /// The default values, or an empty list if there is no fixed default.
     pub default: &'static [&'static str],
-    /// Parses a value. Names, such as those of strategies, are looked up in the catalogue.
+    /// A parser that looks up names, such as those of strategies, in the catalogue.
     read: fn(&str, &Catalogue) -> Result<Reading, BadName>,
 }
 
@@ -289,7 +289,7 @@ where
     text.parse::<T>().map(|value| Reading::new(value.to_string(), value, field))
 }
 
-/// Parses a name with options from a registry.
+/// Parses a registry entry's name with options.
 fn selected<T>(
     selection: Result<T, BadName>,
     field: fn(&mut Given) -> &mut Option<T>,

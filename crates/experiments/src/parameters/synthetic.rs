@@ -14,7 +14,7 @@ pub(super) const SIDES: Parameter = Parameter {
     ..SYNTHETIC
 };
 
-/// The work that synthetic jobs do on their nodes.
+/// The distribution of run times or messages.
 pub const SERVICE: Parameter = Parameter {
     name: "service",
     meaning: "the distribution of run times or messages",

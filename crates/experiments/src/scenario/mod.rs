@@ -15,7 +15,7 @@ use crate::{InputError, InputFiles, RunSettings, Sample};
 use jobs::Jobs;
 pub use places::PlacedCounts;
 
-/// A point that is ready to run, with its input files read.
+/// A point that is ready to run, with its input files loaded.
 pub struct Scenario(Kind);
 
 enum Kind {
@@ -78,8 +78,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links that start at jobs that every run rejects because their boxes
-    /// can never fit.
+    /// Returns the number of links from jobs that every run rejects because their boxes can never
+    /// fit.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible.

@@ -33,8 +33,8 @@ pub struct PlacedCounts {
     pub elsewhere: u64,
     /// The number of jobs that start on a node that another running job is using.
     pub overlapping: u64,
-    /// The number of other jobs that start on a router while a running job is using other nodes
-    /// attached to that router.
+    /// The number of other jobs that start on a router that a running job is using through other
+    /// nodes.
     pub sharing: u64,
 }
 
@@ -116,8 +116,8 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     runs.into_iter().map(part).collect::<Vec<_>>().into()
 }
 
-/// Counts the jobs that start on nodes or routers that other jobs are using. If times are equal,
-/// jobs that end do so before other jobs start.
+/// Counts the jobs that start on nodes or routers that other jobs are using. At equal times, jobs
+/// end before others start.
 fn count_shared(counts: &mut PlacedCounts, mut stays: Vec<Stay>, hosts: usize, grid: &Grid) {
     let each = hosts / grid.nodes() as usize;
     let mut on_host = vec![0_u32; hosts];

@@ -42,7 +42,7 @@ pub struct JobSettings {
     pub failures: Option<FailureSettings>,
     /// The file that lists the advance reservations.
     pub reservations: Option<ListRequest>,
-    /// A request whose availability is measured: how often it would fit beside the running jobs.
+    /// A request whose availability is measured: how often it would fit alongside the running jobs.
     pub slice: Option<Request>,
     /// The number of completions ignored before averaging starts.
     pub warmup: u64,
@@ -150,7 +150,7 @@ impl JobSettings {
         })
     }
 
-    /// Returns bounds that stop endless runs, given the run's start time.
+    /// Returns bounds that stop a runaway run, given the run's start time.
     pub(crate) fn bounds(&self, begin: Time) -> Bounds {
         let usual = Bounds::default();
         Bounds {

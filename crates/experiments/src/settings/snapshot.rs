@@ -57,7 +57,7 @@ impl SnapshotSettings {
 }
 
 impl BusyBoxes {
-    /// Returns the state for a replication, which is the same for every strategy.
+    /// Returns a replication's machine state, which is the same for every strategy.
     ///
     /// # Errors
     /// Returns an error if there is not enough room for random boxes, or if given boxes overlap or
@@ -93,7 +93,7 @@ impl BusyBoxes {
     }
 }
 
-/// Places a box at a random free position. Returns an error if no attempt finds one.
+/// Places a box at a random free position. Returns an error if every attempt fails.
 fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Result<(), String> {
     let grid = *state.grid();
     if grid.fits(sides) {

@@ -38,7 +38,7 @@ impl LeftOut {
 pub(super) struct Skipping {
     /// True if these combinations are skipped.
     pub(super) is_on: bool,
-    /// The notation of keys.
+    /// The spelling of keys.
     pub(super) keys: Keys,
     /// The values skipped so far, without duplicates.
     pub(super) left_out: Vec<LeftOut>,

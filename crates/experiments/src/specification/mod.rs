@@ -55,7 +55,7 @@ pub struct Specification {
     pub policy: Policy,
     /// The maximum number of replications for each point, if the point's sweep sets a maximum.
     pub caps: Vec<Option<u64>>,
-    /// The metrics that must be precise, as indices into `metrics`.
+    /// The metrics with a precision target, as indices into `metrics`.
     pub targets: Vec<usize>,
     /// The baseline strategy, or `None` if there is only one strategy.
     pub baseline: Option<String>,
@@ -238,7 +238,7 @@ impl Specification {
         }
     }
 
-    /// Reads the number of replications and the metrics that must be precise.
+    /// Reads the number of replications and the metrics with a precision target.
     fn policy(&mut self, entries: &[Entry<'_>], keys: Keys) -> Result<(), Fault> {
         let find = |key: &str| entries.iter().find(|entry| entry.is(key));
         let count = |key: &str| find(key).map(|entry| self.replications(entry)).transpose();

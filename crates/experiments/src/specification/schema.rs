@@ -162,7 +162,7 @@ fn figure() -> Value {
             ),
             "stated": described(
                 one_or_more(&stated),
-                "values stated in a paper, drawn as crosses at x: y, or y times the value of the \
+                "values stated in a paper, drawn as crosses: y at an x, or y times the value of the \
                  series `of`",
             ),
         },

@@ -42,7 +42,7 @@ impl Shard {
     }
 }
 
-/// The environment in which a sweep runs, apart from its points and its store.
+/// Everything that a sweep needs, apart from its points and its store.
 #[derive(Clone, Copy)]
 pub struct Environment<'e> {
     /// The source of input files.

@@ -1,4 +1,4 @@
-//! The queue from which workers take a sweep's replications. It also records their errors.
+//! The queue from which workers take a sweep's replications. It also records errors from runs.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
@@ -90,7 +90,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
                 if state.in_flight == 0 {
                     return;
                 }
-                // Wait, because the results of replications in progress may call for more.
+                // Wait, because replications in progress may show that more are needed.
                 state =
                     self.changed.wait(state).expect("no worker panics while it holds the queue");
                 continue;

@@ -1,4 +1,4 @@
-//! Tests that sentences in advice match the intervals, and that names cannot break the page.
+//! Tests that the wording of advice matches the intervals, and that names are escaped.
 
 use std::io::Write;
 
@@ -171,6 +171,16 @@ fn few_jobs_have_no_intervals_and_no_recommendation() {
     let said = recommendations(&advice);
     assert_eq!(said.len(), 1);
     assert!(said[0].contains("require 300 jobs, but only 299 were compared"), "{said:?}");
+}
+
+#[test]
+fn thirds_have_equally_many_jobs() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.sim");
+    std::fs::write(&log, "0 1 60\n1 2 60\n2 3 60\n").unwrap();
+    let advice = advice(&log.to_string_lossy(), &[]).unwrap();
+    let thirds: Vec<_> = advice.measures.iter().filter_map(|measure| measure.nodes).collect();
+    assert_eq!(thirds, [[1, 1], [2, 2], [3, 3]]);
 }
 
 #[test]

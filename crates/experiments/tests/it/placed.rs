@@ -136,7 +136,10 @@ fn names_and_settings_that_do_not_fit_are_refused() {
     let settings = specification.points[1].settings();
     let scenario = Scenario::new(settings, false, &files, &Histories::default());
     let error = scenario.err().unwrap().to_string();
-    assert!(error.starts_with("no job can be placed as in the log (jobs without nodes"), "{error}");
+    assert!(
+        error.starts_with("no job can be placed where the log placed it (jobs without nodes"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn a_request_is_asked_in_a_given_state() {
 fn the_index_of_a_task_is_that_of_the_box_that_it_uses() {
     // The buddy system grants 4x4 at <4,0>. Four faces touch the border below, four touch the
     // border on the right, and three touch the busy box on the left. The task uses 3x2 of these
-    // nodes, of which three faces touch the border below and two touch the box on the left.
+    // nodes; three of their faces touch the border below and two touch the box on the left.
     let experiment = read(
         "machine = 'mesh:8x8'\nbusy = '0,0:4x3 5,5:2x2 0,5:2x2 2,7:3x1'\nrequest = '3x2'\n\
          strategy = ['2db', 'mfa']\nreplications = 1\n",
@@ -94,6 +94,6 @@ fn mistakes_are_shown_where_they_stand() {
     assert_eq!(at("request = '1x1'\norders = { ff = 'N +' }\n").1, "'N +'");
     assert_eq!(at("request = '1x1'\norders = { ff = 'N * Z' }\n").1, "'N * Z'");
     assert!(at("busy = '0,0:1x1'\n").0.contains("`request`"));
-    assert!(at("request = '2x2'\nload = 2\n").0.contains("simulations of jobs"));
-    assert!(at("request = '2x2'\nscheduler = 'ssd'\n").0.contains("simulations of jobs"));
+    assert!(at("request = '2x2'\nload = 2\n").0.contains("job simulations"));
+    assert!(at("request = '2x2'\nscheduler = 'ssd'\n").0.contains("job simulations"));
 }

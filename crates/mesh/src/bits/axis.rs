@@ -1,4 +1,4 @@
-//! Shifting a set of nodes along an axis, over whole words.
+//! Shifting a set of nodes along an axis, a whole word at a time.
 //!
 //! Nodes at consecutive coordinates are a few bits apart within a word, a few bits apart within a
 //! row of several words, or a few words apart, depending on the axis.
@@ -9,13 +9,14 @@
 
 use super::low;
 
-/// Clears each bit that is not also set `distance` words later. Skips the last `distance` words.
+/// Clears each bit unless the same bit `distance` words later is also set. Skips the last
+/// `distance` words.
 #[inline(always)]
 fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
     let kept = words.len() - distance;
     let mut index = 0;
-    // Read several words before writing any. The ascending order makes this correct, but compilers
+    // Read several words before writing any. This is safe because the indices ascend, but compilers
     // may not do it on their own.
     while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
@@ -49,7 +50,7 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
     if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
 }
 
-/// The positions of an axis's `n` coordinates within a set's words, as a repeating pattern.
+/// The repeating pattern in which an axis's `n` coordinates are laid out in a set's words.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
     /// The coordinates are `step` bits apart, in lanes within a word. Each lane contains the whole
@@ -68,8 +69,9 @@ impl Axis {
         matches!(self, Axis::Rows { .. })
     }
 
-    /// Keeps each bit that is also set `distance` coordinates farther along the axis, wrapping
-    /// around on a ring. On rings and in rows of several words, `spare` must be as long as `words`.
+    /// Clears each bit unless the bit `distance` coordinates farther along the axis is also set,
+    /// wrapping around on a ring. On rings and in rows of several words, `spare` must be as long as
+    /// `words`.
     #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
     #[inline(always)]
     pub(crate) fn and_ahead(
@@ -104,7 +106,7 @@ impl Axis {
                             *word &= ahead(copy, index, by) | back(copy, index, around);
                         }
                     } else {
-                        // Ascending steps read only words that have not been overwritten yet.
+                        // In ascending order, each step reads only words not yet overwritten.
                         for index in 0..unit {
                             row[index] &= ahead(row, index, by);
                         }

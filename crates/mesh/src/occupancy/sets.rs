@@ -22,7 +22,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Sets the free nodes to the intersection of `a` and `b`, which are for the same grid.
+    /// Sets the free nodes to the intersection of `a` and `b`, which must be for the same grid.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if either occupancy is for another grid.
@@ -88,7 +88,7 @@ impl Occupancy {
     }
 }
 
-/// Runs a pass, with the widest vector instructions if there are enough words to benefit.
+/// Runs a pass, using the widest vector instructions if there are enough words to benefit.
 fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
     if words < FEW_WORDS { pass.run() } else { Vectors::widest().run(pass) }
 }

@@ -34,7 +34,7 @@ pub fn shuffled_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let last = (1u32 << bits) - 1;
         let [x, y, z] = point.map(u32::from);
-        // The snake reverses y on odd planes, and x on odd rows along the resulting path.
+        // The snake reverses y on odd planes, then x on rows whose resulting y is odd.
         let y = if z % 2 == 1 { last - y } else { y };
         let x = if y % 2 == 1 { last - x } else { x };
         interleave([x, y, z], bits)

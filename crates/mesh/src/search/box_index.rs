@@ -48,7 +48,7 @@ const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
 /// The maximum length of a list that can be searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
-/// The minimum length of a side that makes a row search take many passes.
+/// The minimum side length at which a row search takes many passes.
 const LONG_SIDE: u16 = 9;
 
 /// Returns true if a shape, given by its orientations, has a long side.
@@ -206,7 +206,7 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by leaps among at most N groups of boxes, and by rows after too many leaps.
+    /// Searches by leaps among at most N groups of boxes, then by rows if there are too many leaps.
     fn first_by_leaps<const N: usize, const RINGS: bool>(
         &mut self,
         free: &Occupancy,

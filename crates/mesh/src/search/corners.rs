@@ -31,10 +31,12 @@ const NEVER: i16 = i16::MAX;
 /// represents a box in the group, and is set if the box forbids the candidate.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// The value of a word that is not computed yet. A computed word with this value is recomputed.
+/// Marks a word that has not been computed yet. A word that happens to have this value is
+/// recomputed.
 const NOT_KNOWN: u64 = u64::MAX;
 
-/// The candidates on an axis, in up to G batches of eight, as for the boxes in G groups of eight.
+/// The candidates on an axis, in up to G batches of eight, just as the boxes are in G groups of
+/// eight.
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
     /// The coordinate of the candidate after each box, or 0 in lanes without a box.
@@ -46,7 +48,7 @@ struct Axis<const G: usize> {
 }
 
 impl<const G: usize> Axis<G> {
-    /// Computes the candidates, padded to C with coordinate 0, which may also be a candidate.
+    /// Computes the candidates, padded to C with coordinate 0, which may then occur more than once.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
@@ -57,7 +59,8 @@ impl<const G: usize> Axis<G> {
                 at[g] = end - (n & !end.simd_lt(n));
             }
             let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
-                // The distance around the ring. Above n - sides, the box covers the candidate.
+                // The distance around the ring. If it exceeds n - sides, the box covers the
+                // candidate.
                 let ahead = ahead + (n & ahead.simd_lt(I16x8::ZERO));
                 (ahead & !ahead.simd_gt(n - sides)) | never(sides)
             });
@@ -74,7 +77,7 @@ impl<const G: usize> Axis<G> {
         Axis { at, gaps, room }
     }
 
-    /// Computes all gaps. `gap` converts a box's distance (may be negative) and side to a gap.
+    /// Computes all gaps. `gap` converts a box's distance (possibly negative) and side to a gap.
     #[inline(always)]
     fn gaps<const C: usize>(
         groups: &[Group; G],
@@ -166,7 +169,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     /// Returns the first free box, in row-major order, of the first shape that fits.
     #[inline(always)]
     pub(super) fn first(&self, shapes: &[Sides]) -> Option<Cuboid> {
-        // All orientations of a shape share three sides, and each side occurs on every axis.
+        // All orientations of a shape have the same three sides, each of which occurs on every
+        // axis.
         let sides = shapes.first().copied().unwrap_or_default();
         let mut known = [[[[NOT_KNOWN; G]; G]; 3]; 3];
         shapes.iter().find_map(|&shape| {
@@ -229,8 +233,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         in_plane
     }
 
-    /// Returns the first free base, which must exist. It is in the first plane, in the first row of
-    /// that plane that has a free base.
+    /// Returns the first free base, which must exist. Finds the first plane with a free base, then
+    /// the first row with one in that plane.
     #[inline(always)]
     fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;

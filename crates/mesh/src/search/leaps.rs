@@ -89,8 +89,8 @@ impl<const N: usize> Forbidden<N> {
         Forbidden { from, count, around: I16x8::ZERO }
     }
 
-    /// Returns, for each box, the number of consecutive bases that it forbids from `at` on, or 0 if
-    /// it does not forbid `at`.
+    /// Returns, for each box, the number of consecutive bases that it forbids starting at `at`, or
+    /// 0 if it does not forbid `at`.
     #[inline(always)]
     fn left<const RINGS: bool>(&self, at: u16) -> [I16x8; N] {
         let mut left = [I16x8::ZERO; N];
@@ -99,7 +99,7 @@ impl<const N: usize> Forbidden<N> {
             if RINGS {
                 past += self.around & past.simd_lt(I16x8::ZERO);
             }
-            // For `at` before the forbidden bases, `past` is negative (large when unsigned).
+            // If `at` precedes the forbidden bases, `past` is negative (large when unsigned).
             left[i] = self.count[i].saturating_sub_unsigned(past);
         }
         left
@@ -184,7 +184,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
     }
 
     /// Searches a plane. If all of its bases are forbidden, returns the number of planes, starting
-    /// with this one, in which they stay forbidden.
+    /// with this one, for which this remains true.
     #[inline(always)]
     fn plane(
         &self,

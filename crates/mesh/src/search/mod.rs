@@ -120,7 +120,7 @@ pub struct SearchWork {
     /// The number of busy boxes tested. Each leap tests the whole list, as does each shape searched
     /// by corners. Searching an empty list counts as testing one box.
     pub boxes: u64,
-    /// Number of rows computed, or number of words if the whole machine was searched.
+    /// The number of rows computed, or of words if the whole machine was searched.
     pub words: u64,
 }
 

@@ -30,7 +30,7 @@ pub enum RefusalKey {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
-    /// The refusals, oldest first until the list is full and its entries are overwritten. No
+    /// The refusals, oldest first until the list is full; new ones then overwrite old ones. No
     /// refusal implies an earlier one.
     kept: Vec<Refusal>,
     /// The position that was overwritten most recently after the list became full.
@@ -51,7 +51,7 @@ struct Refusal {
     released: Option<Cuboid>,
 }
 
-/// The conclusion that earlier refusals allow about a query.
+/// A conclusion about a query, drawn from earlier refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Nothing,
@@ -84,7 +84,7 @@ impl Known {
 }
 
 impl Refusals {
-    /// Returns the conclusion from earlier refusals that apply to a query.
+    /// Returns the conclusion from those earlier refusals that apply to a query.
     #[inline(always)]
     pub(super) fn of(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
         if self.kept.is_empty() || asked == RefusalKey::Once {
@@ -174,8 +174,8 @@ fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     for axis in 0..3 {
         let n = grid.side(axis);
         let [one, other] = [a, b].map(|cuboid| (cuboid.base[axis], cuboid.sides[axis]));
-        // The result extends from the base of one box until both boxes have ended, wrapping around
-        // on a ring.
+        // The result extends from the base of one box to the farther of the two ends, wrapping
+        // around on a ring.
         let from = |first: (u16, u16), second: (u16, u16)| {
             let ahead =
                 if second.0 >= first.0 { second.0 - first.0 } else { second.0 + (n - first.0) };

@@ -9,7 +9,8 @@
 //! The remaining bits are the free bases. Planes are searched in scan order, a few kilobytes at a
 //! time. The search stops at the first group of planes that contains a base.
 //!
-//! Invariant: after each pass, rows read by later passes contain the bases of the runs so far.
+//! Invariant: after each pass, rows read by later passes contain the bases of the runs found so
+//! far.
 //!
 //! Cost: O(planes * D * (log a + log b + log c) / lanes), counting only the planes up to the first
 //! base. An axis that wraps costs more, because it requires rotations (along x) or copies of rows
@@ -25,7 +26,7 @@ const GROUP: usize = 1536;
 /// The maximum length of runs along z that are computed directly from the planes.
 const DIRECT: u16 = 8;
 /// Number of rows per plane above which a region's rows are copied and searched on their own, if
-/// they are at most half of all rows.
+/// the region has at most half of all rows.
 const LARGE: usize = 32;
 /// Number of shifts that suffice to find runs of up to 64 nodes.
 const SHIFTS: usize = 6;

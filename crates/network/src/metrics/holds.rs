@@ -1,4 +1,4 @@
-//! The time for which the messages in an iteration hold each link, without contention.
+//! Hold times of links for the messages in an iteration, without contention.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;

@@ -173,7 +173,8 @@ impl ChannelLoad {
         }
     }
 
-    /// Returns each existing channel's load over a run of `cycles` cycles, by channel number.
+    /// Returns each existing channel's load over a run of `cycles` cycles, in order of channel
+    /// number.
     pub fn table(&self, cycles: u64) -> Vec<ChannelUse> {
         let busy = self.busy_cycles();
         let row = |(id, channel): (ChannelId, Channel)| {

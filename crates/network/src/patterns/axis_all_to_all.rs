@@ -1,5 +1,5 @@
-//! All to all along one axis: on each line of the logical grid along that axis, the ranks send to
-//! each other, starting with the next rank. This pattern occurs within each group in
+//! All to all along one axis: each rank sends to every other rank on its line of the logical grid
+//! along that axis, starting with the next rank. This pattern occurs within each group in
 //! expert-parallel training, and between the passes of a distributed FFT.
 //!
 //! ```text

@@ -36,7 +36,7 @@ struct Multigrid {
 
 fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     let longest = shape.sides.into_iter().max().map_or(1, u32::from);
-    // If a grid has more than one rank, at least one of its sides is longer than 1.
+    // If there is more than one rank, at least one side of the grid is longer than 1.
     let coarsest = (longest - 1).checked_ilog2().unwrap_or(0);
     Box::new(Multigrid { lattice: Lattice::new(shape, false), coarsest })
 }

@@ -1,4 +1,4 @@
-//! Patterns selected by name, and how they are built.
+//! Selecting patterns by name, and building them.
 
 use pavior_kernel::{Buildable, Registry, Selection, Stream};
 use pavior_mesh::Grid;

@@ -1,7 +1,7 @@
 //! A job's messages, which are created as the network delivers earlier ones.
 //!
-//! Invariant: `undelivered` counts all messages that are yet to be delivered, including those that
-//! are yet to be created. Within a cycle, messages are created in order of rank and then round.
+//! Invariant: `undelivered` counts all messages not yet delivered, including those not yet created.
+//! Within a cycle, messages are created in order of rank and then round.
 //!
 //! Cost: O(1) per message, plus the cost of the pattern's rule; O(ranks) per barrier.
 
@@ -24,8 +24,8 @@ pub struct TrafficPlan {
     pub pattern: PatternSelection,
     /// The limit on messages in flight, or `None` for the default.
     pub sending: Option<Sending>,
-    /// The rule for starting rounds, or `None` for the default. An all-to-all with a number of
-    /// messages uses barriers by default, unless messages are sent one at a time.
+    /// The rule for starting rounds, or `None` for the default. An all-to-all with a requested
+    /// number of messages uses barriers by default, unless messages are sent one at a time.
     pub rounds: Option<Rounds>,
     /// The length of each message in flits (at least 1).
     pub flits: u32,
@@ -81,7 +81,8 @@ pub struct JobTraffic {
 
 #[derive(Debug)]
 enum Senders {
-    /// Sends one message at a time. The next message has the lowest (round, rank) not below `next`.
+    /// Sends one message at a time. The next message has the lowest (round, rank) at or after
+    /// `next`.
     Sequential {
         next: (u64, u32),
         in_flight: bool,
@@ -177,7 +178,7 @@ impl JobTraffic {
         }
     }
 
-    /// Creates the message that follows a message that has just entered the network.
+    /// Creates the message that follows one that has just entered the network.
     pub fn follower(&mut self, entered: &Entered) -> Message {
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
         match &mut self.senders {

@@ -1,4 +1,4 @@
-//! The messages that jobs send, and the times when they are sent.
+//! The messages that jobs send, and when jobs send them.
 //!
 //! - [`Layout`] assigns a node to each rank.
 //! - [`Communication`] is the number of iterations or messages in a job.

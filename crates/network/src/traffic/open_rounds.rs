@@ -7,7 +7,7 @@
 //!               messages of this one have been delivered
 //! ```
 //!
-//! Cost: O(log early) per delivery, and O(rounds in the stage) whenever a stage opens.
+//! Cost: O(log n) per delivery for n early messages, and O(rounds in the stage) per stage opened.
 
 use std::collections::BTreeSet;
 

@@ -37,7 +37,8 @@ use crate::patterns::{PatternSelection, RankGrid, iteration};
 #[derive(Debug)]
 pub struct PatternLayouts {
     pattern: PatternSelection,
-    /// Maps by logical grid (`None` if no map helps). Unused if the pattern draws random values.
+    /// Cached maps, by logical grid (`None` if no map helps). Unused if the pattern draws random
+    /// values.
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
     /// The total number of ranks in all cached logical grids.
     ranks: usize,

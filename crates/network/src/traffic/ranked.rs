@@ -1,4 +1,4 @@
-//! Senders in which each rank advances at its own pace.
+//! Senders whose ranks each advance at their own pace.
 //!
 //! Invariant: `turns` contains every rank that may currently be able to send a message.
 //!

@@ -88,13 +88,14 @@ impl Schedule {
         self.limit.0 + u64::from(rank < self.limit.1)
     }
 
-    /// Returns the rank that a rank sends to in a round in which it sends.
+    /// Returns the destination of a rank's message in a round. The message must exist.
     pub(super) fn destination(&self, rank: u32, round: u64) -> u32 {
         let to = self.pattern.destination(rank, (round % self.rounds) as u32);
         to.expect("only messages that exist are delivered")
     }
 
-    /// Finds the first round, at or after `from`, in which a rank sends, and the destination.
+    /// Finds the first message that a rank sends in or after round `from`. Returns its round and
+    /// destination.
     pub(super) fn next_send(&self, rank: u32, from: u64) -> Option<(u64, u32)> {
         let end = self.end_of(rank);
         let mut from = from;

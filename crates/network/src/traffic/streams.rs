@@ -44,8 +44,8 @@ impl Streams {
         Streams { open, next, ids, left, created: Time::ZERO, due: true }
     }
 
-    /// If a stage has started, reserves ids for its messages and sends each rank's first message.
-    /// Returns the first unreserved id.
+    /// Starts a stage if one is due: reserves ids for its messages and sends each rank's first
+    /// message. Returns the first unreserved id.
     pub(super) fn create(
         &mut self,
         schedule: &Schedule,

@@ -43,12 +43,13 @@ struct Traffic {
     seed: u64,
     count: u32,
     flits: u32,
-    /// True if every message has `flits` flits, and false if it has between 1 and `flits`.
+    /// True if every message has `flits` flits; otherwise, each has between 1 and `flits`.
     fixed: bool,
     /// The number of cycles during which messages are created, at multiples of `burst`.
     span: u64,
     burst: u64,
-    /// The interval between messages that go to the hot spot, or 0 if there is no hot spot.
+    /// The inverse of the fraction of messages that go to the hot spot, or 0 if there is no hot
+    /// spot.
     hot: u64,
 }
 
@@ -167,7 +168,8 @@ proptest! {
     }
 }
 
-/// Sends replies to deliveries up to `budget` messages, and stops the engine between events.
+/// Creates up to `budget` messages, most of them in reply to deliveries, and stops the engine
+/// between events.
 fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -> Vec<Delivery> {
     let mut draw = Stream::new(seed, 0, "conversation");
     let nodes = u64::from(grid.nodes());

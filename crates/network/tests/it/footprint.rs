@@ -61,7 +61,7 @@ fn nodes(grid: &Grid, seed: u64, count: usize, spread: u16) -> Vec<NodeId> {
 }
 
 /// Creates all-to-all messages among nodes. Ids start at `first_id`, and each message is created at
-/// a random time in the 30 cycles from `start` on.
+/// a random time in the 30 cycles starting at `start`.
 fn messages(nodes: &[NodeId], start: u64, first_id: u64, seed: u64) -> Vec<Message> {
     let mut draw = Stream::new(seed, 1, "footprint");
     let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| (from, to)));

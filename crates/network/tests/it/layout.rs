@@ -29,7 +29,7 @@ fn parts_are_ranked_by_coordinates_or_one_after_the_other() {
     let by = |order| nodes(&Layout::new(&grid, &parts, 5, Some([5, 1, 1]), order));
     assert_eq!(by(RankOrder::Coordinates), [4, 5, 6, 10, 11]);
     assert_eq!(by(RankOrder::Parts), [10, 11, 4, 5, 6]);
-    // Only the requested number of nodes are used, and the logical grid has the requested sides.
+    // The job uses only as many nodes as requested, and its logical grid has the requested sides.
     let few = Layout::new(&grid, &parts, 3, Some([3, 1, 1]), RankOrder::Parts);
     assert_eq!((nodes(&few), few.shape.sides), (vec![10, 11, 4], [3, 1, 1]));
 }

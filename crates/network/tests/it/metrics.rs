@@ -97,7 +97,8 @@ fn tables() {
     load.write_csv(&mut csv, 1000).unwrap();
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines[0], "kind,x,y,axis,direction,lane,busy_cycles,utilization");
-    // Each of the six nodes has injection, ejection, four links along x and one along y.
+    // Each of the six nodes has one injection channel, one ejection channel, four along x and one
+    // along y.
     assert_eq!(lines.len(), 1 + 6 * (2 + 4 + 1));
     assert!(lines[1].starts_with("injection,0,0,,,0,"));
     assert!(lines[3].starts_with("link,0,0,x,+,0,"));

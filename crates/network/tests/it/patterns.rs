@@ -219,11 +219,11 @@ fn what_makes_no_sense_is_refused() {
         |name: &str, grid: &Grid| of(name).unwrap().supports(grid).unwrap_err().to_string();
     assert_eq!(
         refusal("multigrid", &point),
-        "pattern multigrid has no messages on mesh:1x1, a one-node machine"
+        "pattern multigrid sends nothing on mesh:1x1, a one-node machine"
     );
     assert_eq!(
         refusal("axis-all-to-all:z", &plane),
-        "pattern axis-all-to-all:z requires an axis z, which mesh:4x4 does not have"
+        "pattern axis-all-to-all:z requires axis z, which mesh:4x4 does not have"
     );
     assert!(of("axis-all-to-all:y").unwrap().supports(&plane).is_ok());
     let (large, too_large): (Grid, Grid) =

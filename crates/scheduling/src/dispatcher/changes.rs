@@ -132,7 +132,7 @@ impl Dispatcher {
         self.disturb(Change::Failure, |machine| machine.set_switches(work));
     }
 
-    /// Calls `act`, and records `change` if it changed the machine's health.
+    /// Calls `act`, and records `change` if the call changed the machine's health.
     fn disturb<T>(&mut self, change: Change, act: impl FnOnce(&mut Machine) -> T) -> T {
         let before = self.machine.health();
         let answer = act(&mut self.machine);

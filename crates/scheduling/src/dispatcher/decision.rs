@@ -8,7 +8,7 @@ use pavior_workload::Job;
 use super::{Change, DispatchError, Dispatcher, StartError, allocate};
 use crate::{AttemptObserver, Start};
 
-/// A waiting job that should start now. The only options are to start it or drop the decision.
+/// A decision to start a waiting job now. It can only be carried out or dropped.
 ///
 /// A decision borrows its dispatcher, so it cannot be started on another one, and nothing can
 /// change before it is started:

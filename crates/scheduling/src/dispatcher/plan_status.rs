@@ -53,7 +53,7 @@ impl Change {
 }
 
 /// The maximum number of grants to record. Any further grant voids the plan. The limit bounds
-/// memory use when the scheduler is never called.
+/// memory use if the scheduler is never called.
 const MOST_GRANTS: usize = 1 << 16;
 
 /// The state of a scheduler's plan.

@@ -57,8 +57,8 @@ impl Dispatcher {
         self.view(now, &mut ()).place(job)
     }
 
-    /// Returns the strategy's current placement for a request, ignoring advance reservations, at
-    /// the cost of [`Machine::probe`](pavior_allocation::Machine::probe).
+    /// Returns the strategy's current placement for a request, ignoring advance reservations. Costs
+    /// as much as [`Machine::probe`](pavior_allocation::Machine::probe).
     ///
     /// # Errors
     /// Returns the reason if there is no placement.
@@ -91,8 +91,8 @@ impl Dispatcher {
     }
 
     /// Returns the scheduler's plan for the waiting jobs, or `None` if anything has changed since
-    /// the scheduler last chose no job, or if the scheduler does not report plans. Takes O(q) time
-    /// for q waiting jobs.
+    /// the scheduler last found no job to start, or if the scheduler does not report plans. Takes
+    /// O(q) time for q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

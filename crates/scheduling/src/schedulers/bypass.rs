@@ -1,4 +1,4 @@
-//! Adaptive bypass: the longer the queue is, the more jobs may bypass its head.
+//! Adaptive bypass: the longer the queue, the more jobs may bypass its head.
 //!
 //! With q waiting jobs, the oldest `1 + floor(factor * q)` are tried in order of arrival, and the
 //! first one that fits starts. When the queue is short, this is the same as FCFS; under load, it

@@ -1,8 +1,9 @@
-//! Window: any job that fits among `w` consecutive arrivals may start. The first of these is the
-//! oldest waiting job.
+//! Window: among `w` consecutive arrivals, beginning with the oldest waiting job, any job that fits
+//! may start.
 //!
 //! Jobs in the window are tried in order of arrival. A job that starts keeps its place in the
-//! window. The window slides only when the oldest job starts, to begin at the next waiting job:
+//! window. The window slides only when the oldest job starts; it then begins at the next waiting
+//! job:
 //!
 //! ```text
 //!   w = 4        [a b c d] e f      b starts: [a - c d] e f      e must wait for a, although only
@@ -51,7 +52,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 struct Window {
     width: usize,
-    /// The jobs that started although they were behind the oldest waiting job, by arrival.
+    /// The jobs behind the oldest waiting job that have already started, in order of arrival.
     started: Vec<JobId>,
     refused: Refused,
 }

@@ -37,16 +37,16 @@ pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>)
 /// The expected ends of running jobs.
 ///
 /// A job that has outrun its estimate is expected to take twice as long
-/// ([`RunningJob::expected_end`]). As a result, underestimated jobs postpone promises, and more
-/// such jobs can start before the new promised time. A large job would starve as long as they keep
-/// arriving. With `promise=holds`, a job that overtook the oldest waiting job and then outran its
-/// estimate is expected to end at any moment. It does not postpone any promise, and until it ends,
-/// no other job starts on the promised nodes.
+/// ([`RunningJob::expected_end`]). As a result, underestimated jobs postpone promises, more such
+/// jobs can start before the new promised time, and a large job starves while they keep arriving.
+/// With `promise=holds`, a job that overtook the oldest waiting job and then outran its estimate is
+/// expected to end at any moment. It does not postpone any promise, and until it ends, no other job
+/// starts on the promised nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) now: Time,
     running: &'a Running,
-    /// The oldest waiting job, if promises hold.
+    /// The oldest waiting job, with `promise=holds`.
     oldest: Option<&'a Job>,
 }
 

@@ -15,7 +15,7 @@ pub(crate) const OPTION: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Returns true if promises hold.
+/// Returns true for `promise=holds`.
 pub(crate) fn holds(options: &Options) -> bool {
     options.get(OPTION.key) == "holds"
 }
@@ -44,7 +44,8 @@ impl HeadPromise {
         changed
     }
 
-    /// Works like [`HeadPromise::voided_by`], but is also voided by any grant outside the queue.
+    /// Works like [`HeadPromise::voided_by`], but any grant outside the queue also voids the
+    /// promise.
     pub(crate) fn voided_in(&mut self, view: &MachineView<'_>) -> bool {
         let (changed, granted) = (self.voided_by(view.health()), !view.granted().is_empty());
         if granted {

@@ -74,7 +74,7 @@ fn scheduler(index: u64) -> Box<dyn Scheduler> {
     }
 }
 
-/// A dispatcher at a given time.
+/// A dispatcher and the current time.
 struct Subject {
     dispatcher: Dispatcher,
     now: Time,
@@ -98,7 +98,7 @@ impl Subject {
             0..4 => dispatcher.submit(job).is_ok(),
             4 => dispatcher.resubmit(job).is_ok(),
             5 => dispatcher.withdraw(index).is_some(),
-            // A decision may be dropped.
+            // Starts the job only if `choice` is true.
             6 => match dispatcher.decide(now, &mut ()) {
                 Ok(Some(decision)) => choice && decision.start().is_ok(),
                 other => other.is_ok(),

@@ -255,7 +255,7 @@ proptest! {
         }
     }
 
-    /// With exact estimates, no job must start later than promised, even with reservations.
+    /// With exact estimates, no job may start later than promised, even with reservations.
     #[test]
     fn with_exact_estimates_no_promise_is_broken_by_a_reservation(
         jobs in jobs(30, Estimates::Exact),

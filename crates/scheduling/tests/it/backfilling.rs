@@ -56,7 +56,7 @@ proptest! {
         }
     }
 
-    /// If jobs end earlier than estimated, no head must start later than first promised.
+    /// If jobs end earlier than estimated, no head may start later than first promised.
     #[test]
     fn with_safe_estimates_no_head_starts_later_than_first_promised(
         jobs in jobs(40, Estimates::Safe),

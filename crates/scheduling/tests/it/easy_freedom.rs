@@ -14,7 +14,7 @@ use crate::world::{NoObserver, StartObserver, World, job, row};
 
 const CHOICE: &str = "easy-freedom";
 
-/// The delay after an early job, long enough that the arrival rate is almost zero.
+/// The delay after the first job, so long that the arrival rate is almost zero.
 const LATER: u64 = 1 << 40;
 
 fn later(jobs: &[Job]) -> Vec<Job> {
@@ -53,7 +53,7 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
     assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
 }
 
-/// A job that requests 2x2 must get a free 4x1 box only if its freedom allows it.
+/// A job that requests 2x2 may get a free 4x1 box only if its freedom allows it.
 #[test]
 fn a_job_is_no_freer_than_it_allows() {
     let h = Request::shape([2, 2, 1]);
@@ -76,8 +76,8 @@ fn a_job_is_no_freer_than_it_allows() {
 }
 
 /// Delays of other jobs count too. The head arrives at 1 and uses 4 of 6 nodes. Starting in two
-/// pieces at 4 makes it run 3 longer and costs 3 + 3, plus 3 * 4 / 6 for each other waiting job.
-/// Starting in a row at 9 costs 8. With two or more other waiting jobs, the head waits.
+/// pieces at 4 makes it run 3 ticks longer and costs 3 + 3, plus 3 * 4 / 6 for each other waiting
+/// job. Starting in a row at 9 costs 8. With two or more other waiting jobs, the head waits.
 ///
 /// ```text
 ///   x  0 1 2 3 4 5
@@ -101,9 +101,9 @@ fn what_the_others_wait_longer_counts_too() {
     }
 }
 
-/// Delays of future arrivals count too. The first job arrives 40 or 300 earlier. A start in a row
-/// costs 8. A start in two pieces at 4 runs 4 longer and costs 3 + 4, plus 4 * 4 / 6 for each job
-/// that arrives within 12. There are 12 * 4 / 41 or 12 * 4 / 301 such jobs.
+/// Delays of future arrivals count too. The first job arrives 40 or 300 ticks earlier. Starting in
+/// a row costs 8. Starting in two pieces at 4 adds 4 to the run time and costs 3 + 4, plus 4 * 4 /
+/// 6 for each job that arrives within 12. There are 12 * 4 / 41 or 12 * 4 / 301 such jobs.
 #[test]
 fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {
@@ -120,8 +120,8 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     }
 }
 
-/// While the head waits until 9, a two-node job behind it may choose to wait too. It could start
-/// immediately in two pieces, or in a row at 2.
+/// While the head waits until 9, a two-node job behind it may wait too if that is cheaper. It could
+/// start immediately in two pieces, or in a row at 2.
 ///
 /// ```text
 ///   x  0 1 2 3 4      a ends at 9, b at 2. The head requests all five; c requests two in a row,
@@ -225,7 +225,7 @@ impl<F: Fn(&Job, &Placement) -> f64> StartObserver for Least<F> {
     }
 }
 
-/// Returns a growth factor that depends on the longest side and the number of pieces.
+/// Returns a run-time factor that depends on the longest side and the number of pieces.
 fn some_growth(_: &Job, placement: &Placement) -> f64 {
     let parts = placement.parts();
     let long = parts.iter().map(|part| part.sides[0].max(part.sides[1])).max().unwrap();
@@ -235,8 +235,8 @@ fn some_growth(_: &Job, placement: &Placement) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// A head that starts as soon as it is seen must have the lowest cost of all levels, and one
-    /// that starts later must cost no more. A head switches options only if the new one is no later
+    /// A head that starts immediately must have the lowest cost of all levels, and one that starts
+    /// later must cost no more than that. A head switches options only if the new one is no later
     /// and costs less. Costs drop when fewer jobs are waiting or arriving, so the lowest load since
     /// the job became head is used.
     #[test]
@@ -256,7 +256,7 @@ proptest! {
         }
     }
 
-    /// Jobs that must have their exact box must be scheduled exactly as under `easy`.
+    /// Jobs that accept only their exact box must be scheduled as under `easy`.
     #[test]
     fn without_a_choice_it_is_easy(jobs in jobs(40, Estimates::Safe)) {
         let bound =
@@ -270,7 +270,7 @@ proptest! {
         }
     }
 
-    /// If extra pieces cost nothing, the head must wait only while too few nodes are free.
+    /// If extra pieces cost nothing, the head may wait only while too few nodes are free.
     #[test]
     fn what_costs_nothing_starts_in_pieces_at_once(jobs in jobs(30, Estimates::Any)) {
         struct Counted;

@@ -73,8 +73,9 @@ fn estimates_up_to_the_end_of_time_keep_no_job_from_its_start() {
     }
 }
 
-/// At every tick, a job arrives that runs for 7 with an estimate of 1 or 2. With `promise=holds`, a
-/// job that needs the whole machine must still start soon after the first job ends at 20.
+/// At every tick, a job arrives that runs for 7 ticks with an estimate of 1 or 2. With
+/// `promise=holds`, a job that needs the whole machine must still start soon after the first job
+/// ends at 20.
 #[test]
 fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
     for scheduler in BACKFILLING {

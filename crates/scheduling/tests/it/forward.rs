@@ -1,4 +1,4 @@
-//! Tests of simulations of a machine and its queue that use estimated run times.
+//! Tests of forward simulations that use estimated run times.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;

@@ -70,7 +70,7 @@ proptest! {
         }
     }
 
-    /// No job in the window must be left waiting if it fits.
+    /// No job in the window may be left waiting if it fits.
     #[test]
     fn a_window_idles_no_job_that_fits(jobs in jobs(40, Estimates::Any)) {
         let mut watch = InWindow(3);
@@ -103,7 +103,7 @@ proptest! {
         }
     }
 
-    /// The scheduler must leave a class only when no job in it is waiting, and must then move on to
+    /// The scheduler may leave a class only when no job in it is waiting, and must then move on to
     /// the next class in order.
     #[test]
     fn scan_serves_a_class_until_none_of_it_waits(jobs in jobs(40, Estimates::Any)) {

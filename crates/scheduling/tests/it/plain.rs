@@ -86,7 +86,7 @@ proptest! {
     }
 }
 
-/// Creates grants outside the queue and withdrawals, in order of time.
+/// Generates withdrawals and grants outside the queue, in order of time.
 fn asides() -> impl Strategy<Value = Vec<(Time, Aside)>> {
     let draft = (0u64..90, 1u16..4, 1u16..3, 1u64..20, 0u64..20, 0usize..12);
     prop::collection::vec(draft, 0..20).prop_map(|drafts| {

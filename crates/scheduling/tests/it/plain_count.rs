@@ -171,7 +171,7 @@ proptest! {
         }
     }
 
-    /// With exact estimates and a strategy that grants by count, no promise must be broken.
+    /// With exact estimates and a strategy that grants by count, no promise may be broken.
     #[test]
     fn with_exact_estimates_conservative_by_count_breaks_no_promise(
         jobs in jobs(60, Estimates::Exact),

@@ -13,7 +13,7 @@ fn run(scheduler: Box<dyn Scheduler>, jobs: &[Job]) -> World {
     World::with(GRID, "tff", scheduler).run(jobs, &mut NoObserver)
 }
 
-/// Compares a key with a built-in scheduler, which must make the same starts and attempts.
+/// Checks that a key and a built-in scheduler produce the same starts and attempts.
 fn same(
     name: &str,
     key: fn(&Job) -> f64,
@@ -78,7 +78,7 @@ fn each_job_is_looked_at_once() {
 #[test]
 fn a_key_that_cannot_be_told_is_an_error() {
     let request = pavior_mesh::Request::shape([1, 1, 1]);
-    for (key, says) in [(Ok(f64::NAN), "not a number"), (Err(()), "no key")] {
+    for (key, says) in [(Ok(f64::NAN), "is NaN"), (Err(()), "no key")] {
         let key: Box<KeyFunction> = Box::new(move |_| key.map_err(|()| CallerError::new("no key")));
         let mut world = World::with(GRID, "tff", Box::new(Priority::new(key, false)));
         world.dispatcher.submit(job(0, 0, request, 1, 1)).unwrap();

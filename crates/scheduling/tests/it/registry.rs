@@ -41,9 +41,10 @@ fn names_are_read_as_they_are_written() {
 }
 
 #[test]
-fn one_scheduler_chooses_job_by_job() {
+fn one_scheduler_chooses_the_freedom_of_each_job() {
     let entries = Registry::new().entries();
-    let names = entries.filter(|entry| entry.title.contains("job by job")).map(|entry| entry.name);
+    let names =
+        entries.filter(|entry| entry.title.contains("per-job freedom")).map(|entry| entry.name);
     assert_eq!(names.collect::<Vec<_>>(), ["easy-freedom"]);
 }
 

@@ -95,7 +95,7 @@ fn no_job_starts_on_nodes_that_were_granted_beside_the_scheduler() {
     }
 }
 
-/// Only the bookings that overlap a grant must give way, and the ones behind them must move up.
+/// Only the bookings that overlap a grant may be postponed, and the ones behind them must move up.
 #[test]
 fn only_the_bookings_that_a_grant_overlaps_give_way() {
     for scheduler in ["conservative", "conservative:plain", "conservative:count"] {

@@ -19,7 +19,7 @@ pub(crate) enum Estimates {
     Exact,
     /// Every estimate is at least the run time.
     Safe,
-    /// Estimates have any value, including zero.
+    /// Estimates may have any value, including zero.
     Any,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = V
     prop::collection::vec(draft, 1..most).prop_map(move |drafts| {
         let mut arrival = 0;
         let jobs = drafts.into_iter().enumerate().map(|(id, (gap, w, d, run, other))| {
-            // Half of the jobs arrive together with the previous one.
+            // Two thirds of the jobs arrive together with the previous one.
             arrival += gap.saturating_sub(3);
             let estimate = match estimates {
                 Estimates::Exact => run,

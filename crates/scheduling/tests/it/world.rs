@@ -1,4 +1,4 @@
-//! A small simulation loop for these tests, since the real one is in a higher crate.
+//! A small simulation loop for these tests, since the real one is in a higher-level crate.
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,7 @@ pub(crate) struct World {
 pub(crate) enum Aside {
     /// A job is granted nodes if the strategy finds any.
     Grant(Job),
-    /// The job at an index of the queue, if any, is withdrawn.
+    /// The job at this queue index, if any, is withdrawn.
     Withdraw(usize),
 }
 
@@ -127,7 +127,7 @@ impl World {
         }
     }
 
-    /// Adds a job that runs from the beginning, on the first nodes of a row.
+    /// Adds a job already running at the start, on the first nodes of a row.
     pub(crate) fn holding(mut self, job: Job) -> World {
         let Service::Run(run) = job.service else { unreachable!("these jobs run") };
         let nodes = Cuboid::new([0; 3], [job.request.nodes as u16, 1, 1]);
@@ -228,7 +228,7 @@ impl World {
     }
 }
 
-/// Creates a failure of each node and a later repair, in order of time.
+/// Creates a failure and a later repair of each node, in order of time.
 pub(crate) fn fail_and_repair(nodes: &[u32]) -> Vec<Upset> {
     let upset = |(index, &node): (u64, &u32)| {
         [(Time(4 + 7 * index), NodeId(node), true), (Time(60 + 9 * index), NodeId(node), false)]

@@ -94,8 +94,8 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Creates the faults and takes the machine's spares out of use. The machine must be empty.
-    /// Events dated before the start of the run take effect when it starts.
+    /// Creates the fault state and takes the machine's spares out of use. The machine must be
+    /// empty. Events dated before the start of the run take effect when it starts.
     pub(crate) fn new(
         failing: Failing,
         begin: Time,

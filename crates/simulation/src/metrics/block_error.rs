@@ -22,7 +22,7 @@ const ENDS: [usize; 2] = [24, 974];
 /// The minimum number of jobs needed to estimate correlation.
 const FEWEST: usize = 100;
 
-/// The time of each completed job, and the error of the mean of these times.
+/// A time for each completed job, such as its wait, and the error of their mean.
 pub(super) struct BlockError {
     context: Context,
     /// A function that takes a job, its start and its end, and returns the time to average.

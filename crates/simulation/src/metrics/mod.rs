@@ -59,7 +59,7 @@ use crate::Observer;
 pub struct MetricSpec {
     /// The name in results.
     pub name: &'static str,
-    /// A phrase that describes the meaning of the metric.
+    /// A phrase that describes the metric.
     pub meaning: &'static str,
     /// The unit.
     pub unit: Unit,
@@ -189,7 +189,7 @@ impl Unit {
     }
 }
 
-/// The only metric that is measured rather than observed.
+/// The name of the one metric that no observer computes.
 pub const ALLOCATION_NS: &str = "allocation_ns";
 
 /// The description of `allocation_ns`.

@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::MetricSpec;
 
-/// Returns a metric with a valid option. Each such metric is created only once and is never freed.
+/// Returns a metric with the given (valid) option. Each such metric is created only once and is
+/// never freed.
 pub(super) fn with_option(spec: &'static MetricSpec, option: &str) -> &'static MetricSpec {
     static KNOWN: Mutex<BTreeMap<String, &'static MetricSpec>> = Mutex::new(BTreeMap::new());
     let name = format!("{}:{option}", spec.name);

@@ -27,7 +27,7 @@ pub(super) const FREE: MetricSpec = MetricSpec {
 };
 
 struct SliceShare {
-    /// A function that selects one of the two results (alone or beside running jobs) to average.
+    /// A function that selects one of the two results (alone or alongside running jobs) to average.
     counts: fn(bool, bool) -> bool,
     share: TimeAverage,
     asked: bool,

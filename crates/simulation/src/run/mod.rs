@@ -44,7 +44,7 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that the caller executes step by step and may make the scheduling decisions for.
+/// A run that the caller executes step by step, optionally making the scheduling decisions.
 ///
 /// [`Simulation::advance`] proceeds to the next time at which the queue or the machine has
 /// changed. [`Simulation::schedule`] then starts the jobs that the scheduler chooses, and
@@ -262,8 +262,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts jobs until the scheduler chooses no more, even after running jobs have been moved to
-    /// make room.
+    /// Starts the jobs that the scheduler chooses and moves running jobs to make room, until
+    /// neither is possible.
     ///
     /// # Errors
     /// Returns an error if the scheduler starts a job that cannot start, or if the scheduler or the

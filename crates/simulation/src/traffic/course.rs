@@ -33,7 +33,7 @@ pub(super) struct Course {
     draw: Stream,
     /// The messages sent before each pause: one iteration, or all messages.
     exchange: Communication,
-    /// The history of an exchange of the job while it is alone. Simulated on first use.
+    /// The history of an exchange while the job is alone. Simulated on first use.
     exchange_alone: Option<History>,
     /// The number of exchanges left, including the current one.
     pub(super) exchanges_left: u64,
@@ -45,8 +45,8 @@ pub(super) struct Course {
 
 impl Course {
     /// Sets up the execution of a job on its nodes. If the job also computes, first simulates one
-    /// iteration of the job alone in its requested box. Returns `None` if the job does not
-    /// communicate, or not enough for one iteration. `draw` is the job's random number stream.
+    /// iteration of the job alone in its requested box. Returns `None` if the job communicates too
+    /// little for even one iteration. `draw` is the job's random number stream.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,
@@ -64,7 +64,7 @@ impl Course {
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
-        // The iteration time of the job alone determines the number of exchanges and the pauses.
+        // The job's iteration time when alone determines the number of exchanges and the pauses.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);
@@ -88,7 +88,7 @@ impl Course {
         JobTraffic::new(slot, self.layout.clone(), plan, self.exchange, &mut self.draw.clone())
     }
 
-    /// Returns the history of an exchange of the job while it is alone.
+    /// Returns the history of an exchange while the job is alone.
     pub(super) fn exchange_alone(
         &mut self,
         trials: &mut Trials,

@@ -127,7 +127,7 @@ struct Crossed {
 /// A running job.
 struct Runner {
     id: JobId,
-    /// The history of one exchange of the job while it is alone.
+    /// The history of an exchange while the job is alone.
     exchange_alone: History,
     pause: Time,
     rest: Time,
@@ -141,7 +141,7 @@ struct Runner {
 }
 
 impl Runner {
-    /// Returns the pace that the job has while it is alone.
+    /// Returns the job's pace while it is alone.
     fn pace_alone(&self) -> f64 {
         (self.exchange_alone.length.0 + self.pause.0) as f64
     }

@@ -1,10 +1,10 @@
 //! Predicts, for schedulers, how a job's run time on given nodes compares with its run time in the
 //! requested box.
 //!
-//! One iteration of the job's pattern is simulated alone, once on the given nodes and once in the
-//! requested box ([`Trials`]). The ratio of the two times is weighted by the fraction of its time
-//! that the job spends communicating. Contention with other jobs is not predicted. The prediction
-//! uses only the estimated run time, which schedulers can see.
+//! One iteration of the job's pattern is simulated in isolation, once on the given nodes and once
+//! in the requested box ([`Trials`]). The ratio of the two times is weighted by the fraction of its
+//! time that the job spends communicating. Contention with other jobs is not predicted. The
+//! prediction uses only the estimated run time, which schedulers can see.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;

@@ -204,7 +204,7 @@ impl Messages {
         }
     }
 
-    /// Ends the recalled jobs whose end time has come.
+    /// Ends recalled jobs whose end time has been reached.
     fn recall_ends(&mut self, now: Time, finished: &mut Vec<JobId>) {
         loop {
             let Some(Alone { ends, .. }) = &mut self.alone else { return };

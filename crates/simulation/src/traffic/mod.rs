@@ -23,7 +23,7 @@ pub use histories::Histories;
 use messages::Messages;
 pub use network_setup::{Contention, NetworkSetup};
 
-/// Flags for the data about messages that observers want.
+/// The kinds of message data that observers want.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     /// True if observers want deliveries.

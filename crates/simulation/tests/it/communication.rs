@@ -58,9 +58,9 @@ fn alone_in_the_box_that_it_asks_for_a_job_takes_its_run_time() {
 
 #[test]
 fn a_torn_job_takes_longer_by_what_its_iterations_take_longer() {
-    // With two adjacent ranks, an iteration has two simultaneous messages over one hop, which takes
-    // 16 cycles. At the two ends of a row of 8, over 7 hops, it takes (3 + 1)(7 + 1) + 8 = 40
-    // cycles.
+    // With adjacent ranks, an iteration consists of two simultaneous messages over one hop and
+    // takes 16 cycles. With ranks at the two ends of a row of 8 (7 hops), it takes (3 + 1)(7 + 1) +
+    // 8 = 40 cycles.
     let holder = |id, at| sender(id, at, [1, 1, 1], Service::Run(Time(100_000)));
     let mut jobs: Vec<Job> = (0..8).map(|id| holder(id, 0)).collect();
     jobs[0].service = Service::Run(Time(1));
@@ -79,7 +79,7 @@ fn jobs_that_share_a_link_take_longer_than_alone() {
         let mut jobs: Vec<Job> = (0..4)
             .map(|id| sender(id, 0, [1, 1, 1], Service::Run(Time(1 + 2 * (id % 2)))))
             .collect();
-        // The nodes of each row belong alternately to the first and second jobs.
+        // The two jobs get alternate nodes of the row.
         jobs.push(partly(4, 1, [2, 1, 1], 100_000, share));
         jobs.push(partly(5, 3, [2, 1, 1], 100_000, share));
         jobs
@@ -220,7 +220,7 @@ fn a_job_is_torn_if_the_network_lets_it_pay() {
                 estimate: Time(run),
                 ..partly(id, arrival, [nodes, 1, 1], run, share)
             };
-            // So long after the first job, the arrival rate is almost zero.
+            // This long after the first job, the arrival rate is almost zero.
             let then = 1 << 40;
             let jobs = [
                 known(0, 0, 1, 1, 0.0),

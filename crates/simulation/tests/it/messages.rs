@@ -119,7 +119,7 @@ fn messages_of_all_jobs_share_one_network() {
     // Two jobs whose nodes alternate on a row delay each other.
     let alone = with("mesh:8", "naive", network("all-to-all", Some(Sending::Pipelined)));
     let comb = |id, arrival| sender(id, arrival, [3, 1, 1], Service::Iterations(1));
-    // While the jobs start, smaller jobs hold every other node, so that the nodes of the jobs
+    // Small jobs hold every other node while the two jobs start, so that the nodes of the two
     // alternate.
     let jobs: Vec<Job> = vec![
         sender(0, 0, [1, 1, 1], Service::Iterations(1)),

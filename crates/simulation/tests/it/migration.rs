@@ -1,4 +1,4 @@
-//! Tests of moves of running jobs.
+//! Tests of moving running jobs.
 
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ fn workload() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// Checks every stay against a separate occupancy, so that no node is ever held twice.
+/// Checks every stay against a separate occupancy to verify that no node is ever held twice.
 fn no_two_overlap(records: &[JobRecord], grid: Grid) {
     let mut changes = Vec::new();
     for stay in records.iter().flat_map(JobRecord::stays) {
@@ -157,7 +157,7 @@ proptest! {
         }
     }
 
-    /// Nothing must change if no job may be moved or if moves cost too much.
+    /// The run must stay the same if no job may be moved or if moves cost too much.
     #[test]
     fn without_moves_nothing_changes(jobs in workload()) {
         let grid = Grid::mesh(&[6, 5]).unwrap();

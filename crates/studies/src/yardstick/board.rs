@@ -22,7 +22,7 @@ const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
 /// The number of top-ranked strategies to run under every scheduler, both overall and among the
 /// strategies that assign boxes.
 const BEST: usize = 5;
-/// The maximum share of unfinished jobs for a run to be compared.
+/// The maximum share of unfinished jobs in a run that is compared.
 const MAX_UNFINISHED_SHARE: f64 = 0.02;
 
 /// A proven bound, in seconds.
@@ -251,7 +251,7 @@ pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     strategy.entry.does.contiguous && shapes.iter().all(keeps)
 }
 
-/// Returns true if each job in a run gets a box that contains its requested one.
+/// Returns true if each job in a run gets a box that contains its requested box.
 pub fn in_boxes(catalogue: &Catalogue, run: &Row) -> bool {
     // The `easy-freedom` scheduler may also place a job outside its box.
     run.scheduler != "easy-freedom" && keeps_boxes(catalogue, &run.strategy)

@@ -23,9 +23,9 @@ pub struct Findings {
     text: String,
 }
 
-/// The results of judging the statements.
+/// The judged statements.
 pub struct Judged {
-    /// The rows that have been judged.
+    /// The judged rows.
     pub rows: Vec<Statement>,
     /// Each statement's row counts.
     pub counts: Vec<StatementCount>,
@@ -73,7 +73,7 @@ enum Number {
     ShownLonger(Difference),
     /// The geometric mean, over the scenarios, of the ratio of turnaround to bound.
     Ratio(Name),
-    /// The largest number of scenarios in which any one strategy or scheduler has the best run.
+    /// The number of scenarios in which the most successful strategy or scheduler has the best run.
     Best(Best),
 }
 
@@ -97,7 +97,7 @@ enum Cost {
     Arrivals,
 }
 
-/// The kind of name to count among the scenarios' best runs.
+/// The names to count among the scenarios' best runs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Best {
@@ -294,8 +294,8 @@ impl BoardEvidence<'_> {
         })
     }
 
-    /// Returns the largest number of scenarios in which any one strategy or scheduler has the best
-    /// run. If several runs are equally good, all of them are considered best.
+    /// Returns the number of scenarios in which the most successful strategy or scheduler has the
+    /// best run. If several runs are equally good, all of them are considered best.
     fn most_frequent(&self, best: Best, scenarios: &[&str]) -> Option<usize> {
         if !self.whole {
             return None;

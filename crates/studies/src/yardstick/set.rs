@@ -26,7 +26,7 @@ const NO_DEPENDENCIES: &str = "bounds and certificates are valid only for jobs w
 pub struct YardstickError {
     /// The scenario's name.
     pub scenario: String,
-    /// A description of what is wrong.
+    /// A description of the error.
     pub reason: String,
 }
 

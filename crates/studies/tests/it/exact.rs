@@ -61,7 +61,8 @@ impl Exact<'_> {
         search.best
     }
 
-    /// Continues from an event, unless this state was already reached at equal or lower cost.
+    /// Continues the search from an event, unless its state was already reached at equal or lower
+    /// cost.
     fn next(&mut self, now: i64, open: u32, running: &mut [(i64, u32)], spent: i64) {
         running.sort_unstable();
         let key = (now, open, running.to_vec());
@@ -135,7 +136,7 @@ impl Exact<'_> {
         }
     }
 
-    /// Returns a lower bound on the final cost, assuming open jobs start as early as released.
+    /// Returns a lower bound on the final cost, assuming each open job starts once released.
     fn least(&self, now: i64, open: u32, spent: i64) -> i64 {
         let open = self.tasks.iter().enumerate().filter(|(at, _)| open & 1 << at != 0);
         open.fold(spent, |spent, (_, task)| {

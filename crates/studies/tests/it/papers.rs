@@ -197,7 +197,7 @@ fn a_quick_run_judges_the_slice_study() {
     }
     let experiment = read(&text);
     let all = paper.judge(&experiment, &whole(&experiment), true).unwrap();
-    // Cubes fail independently of each other, regardless of their links, so even short runs are
+    // Cubes fail independently of each other, regardless of their links, so even short runs come
     // close to the binomial distribution.
     let near = |id: &str, share: f64| {
         let ours = row(&all, id).ours.unwrap();

@@ -114,7 +114,7 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
         bounds += certificate.completions.claim - released;
         optima += nodes - released;
     }
-    // A much looser bound would be useless, because waits are a large part of these turnarounds.
+    // Waits are a large part of these turnarounds, so a much looser bound would be useless.
     assert!(bounds as f64 > 0.85 * optima as f64, "{bounds} of {optima}");
 }
 

@@ -45,13 +45,13 @@ export function rowsOf(machine: Machine, reservations: Raw[]): Ahead[] {
   return reservations.map((one) => reservation(machine, one)).sort((a, b) => a.from - b.from);
 }
 
-/** Returns the boxes in the chosen reservation, or in all reservations. */
+/** Returns the boxes of the chosen reservation, or of all if none is chosen. */
 export function drawn(rows: Ahead[], chosen: Ahead | null): Mark[] {
   const shown = chosen ? [chosen] : rows;
   return shown.flatMap(({ parts }) => parts.map((part) => ({ part, shade: VIOLET })));
 }
 
-/** Formats a time of day, with its date if that is not today. */
+/** Formats a time of day, with the date unless it is today. */
 function brief(ms: number, now: number, clock: Clock): string {
   const time = clock.tick(ms, 60_000), day = clock.tick(ms, 86_400_000);
   return day === clock.tick(now, 86_400_000) || day === time ? time : `${day} ${time}`;

@@ -33,7 +33,7 @@ export function fail(error: Error): Answer {
 const arrowsOf = (moves: Raw[]): Move[] => moves.flatMap(({ from, to }) =>
   from.map((box: Part, index: number) => ({ from: box, to: to[index] ?? to[0] })));
 
-/** Sanitizes a sentence from the service and converts its times to the user's clock. */
+/** Sanitizes a sentence from the service and converts its times to local time. */
 const said = (sentence: unknown): string => local(plain(sentence, 1000));
 
 /** Requests an explanation and shows it. Returns the places and moves to mark. */
@@ -88,7 +88,7 @@ export async function slots(source: Live, { shape, moves }: Slots): Promise<Answ
 const boxes = (count: number): string =>
   (count === 1 ? "1 box" : `${count.toLocaleString("en")} boxes`);
 
-/** Describes the result of at most `most` moves. */
+/** Describes how many boxes fit after at most `most` moves. */
 function moved(machine: Machine, after: Raw, isMore: boolean, most: number): string[] {
   const allowed = `at most ${many(most, "move")}`;
   if (!isMore) return [after.proven ? `No more fit after ${allowed}.`
@@ -100,7 +100,7 @@ function moved(machine: Machine, after: Raw, isMore: boolean, most: number): str
     + `${steps.join("; ")}; ${bound}.`];
 }
 
-/** Notes that the machine has changed since the question was asked. */
+/** Adds a note if the machine has changed since the question was asked. */
 export function age(source: Live): void {
   const text = find("answer").textContent ?? "";
   const isOld = seq !== null && source.machine !== null && seq < source.machine.seq;

@@ -16,7 +16,7 @@ export interface Column<Row> {
   /** True for names. They usually differ at the end, so long ones are shortened in the middle. */
   isName?: boolean;
   text(row: Row): string;
-  /** Returns the value for sorting. Rows without a value come last. */
+  /** Returns the value to sort by. Rows without a value come last. */
   order?(row: Row): number | string | null;
   /** Returns the text shown next to the pointer, if it differs from the text in the cell. */
   hint?(row: Row): string;
@@ -26,7 +26,7 @@ export interface Column<Row> {
   bar?(row: Row): Bar | null;
   /** Returns the color to show before the text. */
   patch?(row: Row): Shade | null;
-  /** Handles a click on the text. If present, the text is a button. */
+  /** Handles a click on the text. If defined, the text is a button. */
   act?(row: Row): void;
 }
 

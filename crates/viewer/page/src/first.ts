@@ -1,4 +1,4 @@
-// Shows a command to copy while the machine is idle.
+// Shows a copyable command while the machine is idle.
 import { copy } from "./copy.ts";
 import { find, write } from "./dom.ts";
 import type { Machine } from "./model.ts";

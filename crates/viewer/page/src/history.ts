@@ -14,7 +14,7 @@ export function goTo(instant: number): void {
 }
 
 export function showTime(instant: number): void {
-  // The URL contains a service's times in whole milliseconds.
+  // For a service, the URL contains times in whole milliseconds.
   const at = schedule ? instant : Math.round(instant);
   page.at = at;
   page.live = false;

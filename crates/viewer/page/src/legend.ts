@@ -66,7 +66,7 @@ const WORDS: Record<By, string> = {
   age: "Time since the job started:",
 };
 
-/** Updates the legend if it has changed. */
+/** Updates the legend if its content changed. */
 export function legend(
   place: HTMLElement, machine: Machine, by: By, dark: boolean, look: (search: string) => void,
 ): void {

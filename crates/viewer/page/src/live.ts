@@ -6,7 +6,7 @@ import type { Point } from "./thin.ts";
 /** Step functions. Each value applies from its time onward. */
 export interface Series { busy: Point[]; largest: Point[] }
 
-/** The service's reason why a request is waiting. */
+/** The service's explanation of why a request is waiting. */
 export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
 
 /**

@@ -17,15 +17,13 @@ interface Shown {
 
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 
-/**
- * Measures a rotating machine: frames per second, the milliseconds that the page's own work takes
- * per frame (up to the transfer to the drawing process) and per rebuild (as after an event), and
- * the number of triangles in the last frame.
- */
+/** Measures drawing a rotating machine: frames per second, the milliseconds that the page's own
+ * work takes per frame (up to the transfer to the GPU process) and per rebuild (as after an event),
+ * and the number of triangles in the last frame. */
 async function frames({ page, stage, look }: Shown, ms: number): Promise<Record<string, number>> {
   const { deep } = stage, { machine } = page;
   if (!deep || !machine) return {};
-  // The first frame waits until the drawing process has compiled its shaders.
+  // The first frame waits until the GPU process has compiled its shaders.
   deep.turn(0.02, 0);
   await frame();
   await frame();

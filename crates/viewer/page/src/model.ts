@@ -1,4 +1,4 @@
-// A machine at one time: leases and their nodes.
+// A machine's state at one time: leases and their nodes.
 import { Tenants } from "./tenants.ts";
 import { millis } from "./times.ts";
 

@@ -52,11 +52,9 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
   return { kind, shade, pattern };
 }
 
-/**
- * Returns the nodes whose face in a direction is visible. Nodes closest to a viewer on that side
- * come first, so nodes hidden behind them need no color. Cubes of held nodes touch; cubes of failed
- * nodes are smaller.
- */
+/** Returns the nodes whose face in a direction is visible. Nodes closest to a viewer on that side
+ * come first, so that hidden nodes behind them are not shaded. Cubes of held nodes touch; cubes of
+ * failed nodes are smaller. */
 function visible(
   [axis, way, one, two]: Face, sides: number[], strides: number[], kind: Uint8Array,
 ) {

@@ -24,7 +24,7 @@ export class Sharpness {
     this.slow = 0;
   }
 
-  /** Records that a frame was drawn at a time in ms. */
+  /** Records that a frame was drawn at time `now`, in ms. */
   frame(now: number): void {
     const took = now - this.last;
     this.last = now;

@@ -8,7 +8,7 @@ export interface TableOptions<Row> {
   label: string;
   columns: Column<Row>[];
   key(row: Row): string;
-  /** Handles clicks on the first cell. If missing, that cell is not a button. */
+  /** Handles clicks on the first cell. If undefined, that cell is not a button. */
   pick?(row: Row): void;
   sorted(sort: Sort): void;
 }

@@ -2,11 +2,10 @@
 import { COLORS, hash } from "./colors.ts";
 import { PATTERNS } from "./hatch.ts";
 
-/**
- * Each tenant has its own color as long as there are enough, then its own color and pattern. Both
- * are computed from the tenant's name; if they are taken, the next unused ones are chosen. A tenant
- * keeps them while the page is open. Once all are taken, further tenants share a gray.
- */
+/** The colors of tenants. Each tenant has its own color as long as there are enough, then its own
+ * color and pattern. Both are computed from the tenant's name; if taken, the next unused ones are
+ * chosen. A tenant keeps them while the page is open. Once all are taken, further tenants share a
+ * gray. */
 export class Tenants {
   private readonly known = new Map<string, number | null>();
 

@@ -49,7 +49,7 @@ export function columns(points: Point[], first: number, last: number, width: num
   return found;
 }
 
-/** Returns the value of a step function at a time; null before the first. O(log points). */
+/** Returns a step function's value at a time, or null before its first point. O(log points). */
 export function valueAt(points: Point[], at: number): number | null {
   let low = 0, high = points.length;
   while (low < high) {

@@ -10,7 +10,7 @@ export function millis(time: unknown): number | null {
   return Number.isFinite(ms) ? ms : null;
 }
 
-/** Converts times in a sentence from the service to the user's clock. */
+/** Converts times in a sentence from the service to local time. */
 export const local = (sentence: string): string =>
   sentence.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => wall.at(Date.parse(time)));
 
@@ -50,7 +50,8 @@ export interface Clock {
   at(ms: number): string;
   /** Formats a time as an axis label, given the step between labels. */
   tick(ms: number, step: number): string;
-  /** Returns the offset to add to a time so that days and hours begin at whole multiples. */
+  /** Returns the offset to add to a time so that days and hours begin at multiples of their length.
+   */
   offset(ms: number): number;
 }
 

@@ -129,7 +129,7 @@ export class View3d {
     this.scene.add(this.marks, this.cubes, this.dots);
   }
 
-  /** Switches to a grid. */
+  /** Switches to another grid. */
   private begin(g: Grid): void {
     if (this.grid?.text === g.text) return;
     this.grid = g;
@@ -222,7 +222,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Draws a box that is visible both through and in front of the cubes. */
+  /** Draws a box that stays visible even where cubes are in front of it. */
   private box(part: Part, shade: number): (Mesh | LineSegments)[] {
     const { base: [x, y, z], sides: [w, d, h] } = part;
     // Lines are one pixel wide at any distance, so rods are drawn along the edges.
@@ -396,7 +396,7 @@ export class View3d {
   get triangles(): number { return this.renderer.info.render.triangles; }
 }
 
-/** Makes a material transparent, so that it is drawn last, in the given order. */
+/** Draws a material last (in render order) and without depth testing. */
 function above(material: Material): void {
   material.depthTest = false;
   material.transparent = true;

@@ -12,7 +12,7 @@ export const boxes = (parts: Part[]): string =>
 export const nameOf = (one: { job: Key | null; key: Key; isOther?: boolean }): string =>
   one.isOther ? "not yours" : plain(one.job ?? `#${one.key}`);
 
-/** Returns words that refer to a lease's job, or to the lease itself if it is unknown. */
+/** Returns words that refer to a lease's job, or to the lease if the job is unknown. */
 export function jobOf(machine: Machine, key: Key): string {
   const lease = machine.leases.get(key);
   return lease ? `job ${nameOf(lease)}` : `lease ${key}`;

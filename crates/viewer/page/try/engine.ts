@@ -1,6 +1,6 @@
 // Loads and calls the engine, a WebAssembly module that answers commands in JSON.
 
-/** A command. Its name is `do`. */
+/** A command, named by its `do` property. */
 export type Command = { do: string } & Record<string, unknown>;
 
 /** The module's functions and memory. Addresses are unsigned. */

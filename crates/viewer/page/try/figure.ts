@@ -7,7 +7,7 @@ import { Engine, Fault, load } from "./engine.ts";
 
 /** A request and its documented answer. */
 interface Step { request: string; parts?: Part[]; refused?: boolean }
-/** An initial state, and the requests to grant in it one after another. */
+/** An initial state and a sequence of requests to grant. */
 interface Scene {
   name: string; machine: string; strategy: string; jobs: Part[][]; steps: Step[];
 }

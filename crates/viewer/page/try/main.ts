@@ -217,7 +217,7 @@ class Page {
     this.keep();
   }
 
-  /** Advances and draws in every frame. */
+  /** Advances and draws both machines every frame. */
   run(): void {
     let last = performance.now();
     const frame = (now: number) => {
@@ -237,7 +237,7 @@ class Page {
   }
 }
 
-/** Shows a machine's numbers. */
+/** Shows a machine's key figures. */
 function numbers({ index, state, largest }: Side): void {
   if (!state) return;
   const all: [string, string][] = [

@@ -92,7 +92,7 @@ export class Side {
     this.step(engine, 0, null);
   }
 
-  /** Advances through at most `instants` event times, or to the first at or after `until`. */
+  /** Advances by up to `instants` event times, or to the first one at or after `until`. */
   step(engine: Engine, instants: number, until: number | null): void {
     const { machine } = this, before = this.state;
     if (!machine || before?.over) return;

@@ -166,8 +166,7 @@ impl Lublin {
     /// single-node machine, jobs are drawn as if for 2 nodes, but each gets one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
         let log = libm::log2(f64::from(nodes.max(2)));
-        // On small machines, the second stage would start below the start of the first, so it gets
-        // half the range.
+        // On small machines, the second stage would start too low, so it gets half the range.
         let umed = |uhi: f64, ulow: f64, below: f64| (uhi - below).max(f64::midpoint(ulow, uhi));
         match class {
             Class::All => Lublin {

@@ -62,7 +62,7 @@ const MOST: usize = 10;
 
 impl Class {
     /// Returns the fields with at least one known value. For each field, `counts` maps values to
-    /// numbers of jobs.
+    /// job counts.
     pub(super) fn all(counts: &[FxHashMap<i64, u64>; 6]) -> Vec<Class> {
         const FIELDS: [&str; 6] = ["status", "user", "group", "app", "queue", "partition"];
         let classes = FIELDS.into_iter().zip(counts).map(|(field, counts)| {

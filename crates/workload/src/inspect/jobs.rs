@@ -1,7 +1,7 @@
 //! Job statistics, collected one job at a time.
 //!
-//! Sizes, run times and field values are stored once per distinct value, with a count. Exact
-//! quantiles of estimates take 8 bytes per job with an estimate, and job numbers 4 bytes each.
+//! Sizes, run times and field values are stored once per distinct value, with a count. Each
+//! estimate also takes 8 bytes (for exact quantiles), and each job number 4 bytes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,9 +35,9 @@ pub(crate) struct Jobs {
     pub(super) repeated: u64,
     /// Jobs not yet added to `plain` and `divided`, in submission order.
     sorted: BinaryHeap<Reverse<Entry>>,
-    /// Statistics for the jobs with their sizes as given in the log.
+    /// Statistics based on sizes as given in the log.
     plain: Course,
-    /// The divisor and the statistics for divided sizes, if sizes may have to be divided.
+    /// The divisor and the statistics based on divided sizes, if sizes may need to be divided.
     divided: Option<(u32, Course)>,
 }
 
@@ -61,7 +61,7 @@ impl Jobs {
         }
     }
 
-    /// Also collects divided sizes if the machine's node count matches the one for the divisor.
+    /// Enables statistics for divided sizes if the machine's node count matches the divisor's.
     pub(crate) fn may_divide(&mut self, divisor: Option<(u32, u64)>) {
         let divisor = divisor.filter(|&(_, nodes)| self.machine == Some(nodes));
         self.divided = divisor.map(|(by, _)| (by, Course::default()));
@@ -152,8 +152,8 @@ impl Jobs {
         LogSummary::new(trace, machine, &self, course, &runs, factors, dependencies)
     }
 
-    /// Returns the number of submissions in each hour of the day and on each weekday, by a clock
-    /// that is `offset` seconds ahead of the log's clock.
+    /// Returns the number of submissions in each hour of the day and on each weekday, according to
+    /// a clock that is `offset` seconds ahead of the log's clock.
     pub(super) fn arrivals(&self, offset: i64) -> ([u64; 24], [u64; 7]) {
         let (mut by_hour, mut by_weekday) = ([0; 24], [0; 7]);
         for (second, &count) in (0..).zip(&self.seconds) {

@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 
 /// The implementation of a shape rule.
 pub struct ShapeRule {
-    /// True if the rule draws random numbers, in which case replications differ.
+    /// True if the rule draws random numbers, which makes replications differ.
     pub draws: bool,
     pub(crate) build: BuildRule,
 }

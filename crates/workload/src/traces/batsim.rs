@@ -37,10 +37,10 @@ use crate::TimeUnit;
 #[derive(Deserialize)]
 struct Workload<'t> {
     nb_res: Option<u64>,
-    // Jobs are kept as raw JSON so that an invalid one can be located and skipped.
+    // Raw JSON, so that an invalid job can be located and skipped.
     #[serde(borrow)]
     jobs: Vec<&'t RawValue>,
-    // Profiles are kept as raw JSON so that duplicate names can be detected.
+    // Raw JSON, so that duplicate names can be detected.
     #[serde(borrow)]
     profiles: &'t RawValue,
 }
@@ -181,7 +181,7 @@ struct Profiles {
     sequences: RefCell<BTreeMap<String, f64>>,
 }
 
-/// The maximum depth to which sequences can be nested.
+/// The maximum nesting depth of sequences.
 const DEEPEST: usize = 100;
 
 impl Profiles {
@@ -270,7 +270,8 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
 }
 
 /// Returns the number in an id: the whole id, or the part after the last `!`. For example, `w0!17`
-/// is job 17 in workload w0. Numbers of 2^63 or more are ignored, to leave room for higher ones.
+/// is job 17 in workload w0. Numbers of 2^63 or more are ignored, to leave room for assigned
+/// numbers.
 fn number(job: &RawValue) -> Option<u64> {
     #[derive(Deserialize)]
     struct Named<'t> {
@@ -379,7 +380,8 @@ pub enum Version {
     V5,
 }
 
-/// Writes a workload for a number of resources, with one profile for each distinct run time.
+/// Writes a workload for the given number of resources, with one profile for each distinct run
+/// time.
 ///
 /// # Errors
 /// Returns an error if writing fails.

@@ -139,7 +139,7 @@ impl Numbers {
     }
 }
 
-/// A search for links, to which jobs are added one at a time, in log order.
+/// A search for links between jobs, which are added one at a time, in log order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     found: Dependencies,
@@ -184,7 +184,7 @@ impl Links {
     }
 }
 
-/// Counts the cycles in a graph. Cycles that are connected to each other count as a single one.
+/// Counts the cycles in a graph. Connected cycles count as a single one.
 ///
 /// Repeatedly removes nodes that have no incoming or no outgoing edges, until only cycles and the
 /// paths between them remain.

@@ -52,7 +52,7 @@ pub struct LineError {
     pub text: String,
     /// The byte range of the error within `text`.
     pub span: Range<usize>,
-    /// The reason, including which values are valid.
+    /// The reason, including the valid values.
     pub reason: String,
 }
 

@@ -15,7 +15,7 @@ struct Condition {
     field: Field,
     /// The value as the user wrote it: a name or a number.
     text: String,
-    /// The value's number, and true if the value is one of the log's state names.
+    /// The value as a number, and true if it is one of the log's state names.
     value: Option<(i64, bool)>,
 }
 

@@ -20,7 +20,7 @@ impl Header {
     /// Reads a comment line without its semicolon. Anything but `Key: value` is ignored.
     ///
     /// # Errors
-    /// Returns the reason if the header becomes too large.
+    /// Returns an error message if the header becomes too large.
     pub(crate) fn take(&mut self, comment: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(':') else { return Ok(()) };
@@ -77,7 +77,7 @@ impl Header {
         self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
     }
 
-    /// Returns the machine-size entries whose values do not start with a number.
+    /// Returns the header's machine sizes that do not start with a number.
     pub(crate) fn unreadable_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_size =
             |key: &str| ["MaxProcs", "MaxNodes"].iter().any(|k| k.eq_ignore_ascii_case(key));

@@ -154,7 +154,7 @@ fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError
     Err(LineError::new(1, first.trim_ascii_end(), 0..1, NO_OBJECT).into())
 }
 
-/// The reason that reading stops before the end.
+/// The reason that reading stopped early.
 enum Stop {
     /// The caller needs no more entries.
     Wanted,

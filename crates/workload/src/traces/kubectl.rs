@@ -216,7 +216,7 @@ impl World {
 }
 
 impl Unit {
-    /// Creates a job, using its own Pods from `pods`. `names` has node names if requested.
+    /// Creates a job from this unit and its Pods in `pods`. `names` has node names if requested.
     fn draft(&self, pods: &HashMap<String, Pods>, names: &HashMap<u64, String>) -> Draft {
         let own = || self.uids.iter().filter_map(|uid| pods.get(uid));
         let nodes: FxHashSet<u64> = own().flat_map(|pods| pods.nodes.iter().copied()).collect();

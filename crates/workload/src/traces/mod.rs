@@ -1,4 +1,4 @@
-//! Logs of past jobs: a reader and, in some cases, a writer for each format, and log replay.
+//! Logs of past jobs: readers for all formats, writers for some, and log replay.
 //!
 //! Readers accept any [`BufRead`](std::io::BufRead). The caller handles files, archives and names.
 //! All formats follow the rules in `record.rs`, so a log has the same meaning in every format.

@@ -64,7 +64,7 @@ impl Names {
         number
     }
 
-    /// Adds a name with the number that the log gives it.
+    /// Adds a name with the number that it has in the log.
     pub(crate) fn add(&mut self, field: Field, name: &[u8], number: i64) {
         let known = &mut self.fields[field as usize];
         if !known.contains_key(name) {

@@ -98,7 +98,7 @@ fn record(line: &[u8]) -> Option<Parts<'_>> {
     (is_date && is_kind).then_some((kind, id, line.len() - pairs.len()))
 }
 
-/// A key for the size of a job without hosts, its parser, and a description of valid values.
+/// A size key for jobs without hosts, the parser for its values, and a description of valid values.
 type SizeKey = (&'static str, fn(&[u8]) -> Option<f64>, &'static str);
 
 const SIZES: [SizeKey; 3] = [

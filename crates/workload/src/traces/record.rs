@@ -45,7 +45,7 @@ pub struct Record {
 /// Categorical properties of a job, as numbers. Each is -1 if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
-    /// Field 11: 1 for completed, 0 for failed, 5 for cancelled. Other values also occur in logs.
+    /// Field 11: 1 for completed, 0 for failed, 5 for canceled. Other values also occur in logs.
     pub status: i64,
     /// Field 12.
     pub user: i64,
@@ -194,7 +194,7 @@ fn is_whole(record: &Record) -> bool {
     [0, 1].contains(&record.tags.status)
 }
 
-/// Returns the number of processors per node (at least 2) and of nodes, according to the header.
+/// Returns the header's number of processors per node (at least 2) and number of nodes.
 fn divisor(header: &Header) -> Option<(u32, u64)> {
     let (processors, nodes) = (header.count("MaxProcs")?, header.count("MaxNodes")?);
     let by = u32::try_from(processors / nodes).ok()?;
@@ -236,7 +236,7 @@ pub struct ReadOptions {
 /// The longest time allowed in a log, in seconds. Exceeds any real time but fits in 64-bit ticks.
 pub(crate) const LONGEST: f64 = 1e12;
 
-/// A job line before the common rules are applied. Negative values represent unknown ones.
+/// A job line before the common rules are applied. Negative values mean unknown.
 pub(crate) struct Draft {
     pub(crate) number: f64,
     pub(crate) line: u64,
@@ -246,7 +246,7 @@ pub(crate) struct Draft {
     pub(crate) nodes: f64,
     /// True if the size counts processors, or false if it counts nodes.
     pub(crate) in_processors: bool,
-    /// The number of the job's state among the log's state names, or -1 if it has none.
+    /// The number that represents the job's state name, or -1 if the job has none.
     pub(crate) state: i64,
     pub(crate) shape: Option<Sides>,
     pub(crate) freedom: Option<Freedom>,
@@ -268,7 +268,7 @@ pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
 pub(crate) struct Collector<'o> {
     pub(crate) options: &'o ReadOptions,
     pub(crate) header: Header,
-    /// The statistics that receive the jobs, if the jobs themselves are not kept.
+    /// The statistics to which jobs are added, if the jobs themselves are not kept.
     sink: Option<&'o mut Jobs>,
     /// The numbers of jobs that were passed to the sink and may have pieces.
     whole: Numbers,
@@ -321,7 +321,8 @@ impl<'o> Collector<'o> {
         self.report.note(text, line);
     }
 
-    /// Returns true if more job lines should be read. `not_offered` lines are already buffered.
+    /// Returns true if more job lines should be read. `not_offered` lines have been read but not
+    /// yet offered.
     pub(crate) fn wants_more(&self, not_offered: u64) -> bool {
         self.options.first.is_none_or(|first| self.report.job_lines + not_offered < first)
     }
@@ -378,7 +379,7 @@ impl<'o> Collector<'o> {
             return;
         }
         let follows = Dependency { after: draft.after.clone(), has_submit };
-        // The conversion caps larger numbers. No machine has that many nodes.
+        // The conversion saturates, but no machine has that many nodes.
         let size = draft.nodes as u32;
         let by = self.options.processors_per_node.filter(|_| draft.in_processors);
         let record = Record {
@@ -403,8 +404,8 @@ impl<'o> Collector<'o> {
         self.take(record);
     }
 
-    /// Passes a job to the sink if there is one; otherwise, keeps it. Once a piece appears before
-    /// the line for its whole job, that piece and all later jobs are kept.
+    /// Passes a job to the sink if there is one; otherwise, keeps it. If a piece precedes the line
+    /// for its whole job, that piece and all later jobs are held until the end.
     fn take(&mut self, record: Record) {
         let is_first = self.before.is_none() && self.records.is_empty();
         if is_first && self.options.processors_per_node.or(self.options.nodes_from).is_none() {

@@ -25,7 +25,8 @@ impl Default for Replay {
     }
 }
 
-/// The jobs in a log, in arrival order. Ticks are [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
+/// The jobs in a log, in arrival order. Times are in ticks of
+/// [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
 ///
 /// If a record has no shape, the shape rule chooses one.
 ///

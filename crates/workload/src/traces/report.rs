@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Format, Record};
 
 /// The reason that a job line is not replayed. If several reasons apply, `Requeued` takes
-/// precedence; otherwise, the first one in this list is used.
+/// precedence, followed by the others in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     /// The line is malformed, and the log was read in lenient mode.
@@ -99,7 +99,7 @@ pub struct Report {
     pub follows: bool,
     /// Jobs with a run time of zero, which depart immediately.
     pub zero_length: LineCount,
-    /// Jobs submitted earlier than the job kept before them. Jobs are sorted after reading.
+    /// Jobs submitted earlier than the preceding kept job. Jobs are sorted after reading.
     pub submits_back: LineCount,
     /// Jobs that ran longer than their estimate.
     pub over_estimate: LineCount,

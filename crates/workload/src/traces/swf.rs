@@ -21,7 +21,7 @@
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
 //! Deviation: decimals are accepted in every field, because field 6 has them in real logs. Times
-//! are kept to the microsecond. Cost: one pass over the bytes.
+//! have microsecond precision. Cost: one pass over the bytes.
 
 use std::io::{self, BufRead, Write};
 use std::ops::Range;

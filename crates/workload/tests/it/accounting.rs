@@ -91,10 +91,10 @@ fn sacct_may_have_any_delimiter_and_warnings_in_front() {
         assert_eq!(trace.report.kept, 1, "{delimiter:?}");
         assert_eq!(trace.report.notes[0].count, 2);
     }
-    // The text with the delimiter is between columns that Pavior uses.
+    // The text that contains the delimiter is between columns that Pavior uses.
     let log = "JobID,AllocTRES,Submit,Elapsed,NNodes,State\n1,cpu=1,node=2,5,00:01:00,4,FAILED\n";
     assert_eq!(seen(&read(log)), [(1, 0, 60, None, 4)]);
-    // Cells in CSV files have quotes, which `sacct` itself never writes.
+    // Cells in CSV files may be quoted; `sacct` itself never quotes cells.
     let line = "2026-01-05T08:00:00";
     let both = [(1, 0, 60, None, 4), (2, 0, 60, None, 4)];
     for log in [
@@ -145,7 +145,8 @@ fn names_may_be_in_filters() {
     for (filter, kept) in [
         ("partition=gpu", &[1][..]),
         ("partition=cpu,partition=gpu,user=ann", &[1, 3]),
-        // Names take precedence over numbers. Any other number is a name's position in the log.
+        // Names take precedence over numbers. Any other number refers to a name by its position in
+        // the log.
         ("partition=2", &[2]),
         ("partition=3", &[3]),
         ("user=bob", &[2]),

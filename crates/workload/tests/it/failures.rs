@@ -129,7 +129,7 @@ fn events_cost_few_draws_however_long_repairs_take() {
 }
 
 /// Listing the healthy nodes must not change the distribution: on average, N MTTF / (MTTF + MTTR)
-/// of N nodes are healthy, and all nodes are healthy equally often.
+/// of N nodes are healthy, and every node is equally likely to be healthy.
 #[test]
 fn where_few_are_healthy_the_law_is_the_same() {
     let grid = Grid::mesh(&[32, 32]).unwrap();

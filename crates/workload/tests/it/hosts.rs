@@ -1,4 +1,4 @@
-//! Tests of node names, both of machines and in logs.
+//! Tests of node names in machines and in logs.
 
 use pavior_mesh::{Grid, NodeId};
 use pavior_workload::hosts::{Hosts, expand};
@@ -41,7 +41,7 @@ fn lists_are_expanded_as_slurm_does() {
     }
     let refused = "n[3-1] n[a] n[1 n1] n[[1]] n[] n[1,] n[+1] n1, ,n1 n1,,n2 n[00000000001] \
                    n[0-4294967295] x[0-9999]y[0-9999] n[0-99999],m[0-99999] (null)";
-    // Numbers with very many digits must be rejected without a panic.
+    // Extremely long numbers must be rejected without a panic.
     let wide = format!("n[{}1]", "0".repeat(1 << 17));
     for list in refused.split(' ').chain(["n 1", "n1\nm1", &wide]) {
         assert_eq!(expand(list), None, "{}", &list[..list.len().min(30)]);

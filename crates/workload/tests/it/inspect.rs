@@ -94,7 +94,7 @@ fn use_weeks_classes_and_estimates_are_those_of_the_jobs() {
     let read = |log: &str| swf::read(log.as_bytes(), &ReadOptions::default()).unwrap();
     let summary = LogSummary::of(&read(&log.concat()), None);
     assert_eq!((summary.header_nodes, summary.header_processors), (Some(4), Some(16)));
-    // Job 1 runs from 50 to 150. The second job numbered 2 starts at the moment job 1 ends.
+    // Job 1 runs from 50 to 150. The second job numbered 2 starts just as job 1 ends.
     assert_eq!((summary.greatest_use, summary.repeated_numbers), (Some(16), 1));
     let summary = LogSummary::of(&read(&log[..4].concat()), None);
     assert_eq!(summary.greatest_use, Some(12));

@@ -31,8 +31,8 @@ fn fault(text: &str) -> LineError {
 
 type Seen = (u64, u64, u64, Option<u64>, u32, i64, i64);
 
-/// Returns each job's number, submit time, run time and estimate (in seconds), nodes, status and
-/// user.
+/// Returns each job's number, submit time, run time and estimate (in seconds), node count, status
+/// and user.
 fn seen(trace: &Trace) -> Vec<Seen> {
     let seconds = |time: pavior_kernel::Time| time.0 / 1_000_000;
     let jobs = trace.records.iter().map(|job| {

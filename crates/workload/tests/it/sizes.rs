@@ -132,7 +132,7 @@ fn pieces_of_jobs_are_skipped() {
     assert_eq!(trace.report.skipped(Skip::Piece).lines(), [2, 3, 4]);
     assert_eq!((trace.report.job_lines, trace.report.kept), (6, 3));
     let note = &trace.report.notes[0];
-    assert!(note.text.contains("without a line for the whole job"), "{note:?}");
+    assert!(note.text.contains("no whole-job line"), "{note:?}");
     assert_eq!((note.count, note.line), (1, 6));
     let options = ReadOptions { pieces: true, ..ReadOptions::default() };
     assert_eq!(with(&log, &options).unwrap().report.kept, 6);

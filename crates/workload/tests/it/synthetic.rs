@@ -70,8 +70,8 @@ fn uniform_decreasing_sides() {
     let error = workload(1.0, "uniform-decreasing", "constant").check(&grid).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "sides `uniform-decreasing` cannot be drawn on mesh:16x7: every axis must have at \
-         least 8 nodes, but the y axis has 7"
+        "sides `uniform-decreasing` cannot be used on mesh:16x7: every axis must have at least 8 \
+         nodes, but the y axis has 7"
     );
 }
 
@@ -135,8 +135,8 @@ fn services() {
     let average = mean(all.iter().map(|job| quota(job) as f64));
     assert!((average - expected).abs() < 0.08, "{average} {expected}");
     assert!(all.iter().all(|job| quota(job) >= 1 && job.estimate.0 == quota(job)));
-    // The same draws are rounded differently. Rounding up gives one more than rounding down, except
-    // that values below 1 become 1 in both cases.
+    // The same draws are rounded in different ways. Rounding up gives one more than rounding down,
+    // except that values below 1 become 1 in both cases.
     let rounded = |how: &str| jobs(&workload(1.0, "uniform", how), &grid, 40_000);
     let (up, nearest) = (rounded("messages:5:rounding=up"), rounded("messages:rounding=nearest"));
     for ((down, up), nearest) in all.iter().map(quota).zip(up.iter().map(quota)).zip(&nearest) {

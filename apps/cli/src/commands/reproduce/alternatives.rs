@@ -11,8 +11,9 @@ use crate::failure::Failure;
 
 pub(super) fn run(paper: &Paper, args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     let Some(readings) = paper.readings() else {
-        let with = Paper::built_in().iter().filter(|paper| paper.readings().is_some());
-        let names: Vec<&str> = with.map(|paper| paper.name.as_str()).collect();
+        let papers_with_readings =
+            Paper::built_in().iter().filter(|paper| paper.readings().is_some());
+        let names: Vec<&str> = papers_with_readings.map(|paper| paper.name.as_str()).collect();
         return Err(Failure::usage(format!(
             "`{}` has no alternative readings; these papers do: {}",
             paper.name,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pavior::experiments::forecast_points;
+use pavior::experiments::{Provenance, forecast_points};
 use pavior_studies::forecasts::{self, JudgedLog};
 
 use crate::args::ReproduceArgs;
@@ -35,6 +35,9 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
         forecasts::write(&judged, out).map_err(std::io::Error::other)
     };
     files::write_whole(&table, write)?;
+    let Provenance { version, command } = super::provenance(&args.paper, args);
+    let text = format!("`{command}`, Pavior {version}\n\n{}\n", forecasts::in_words(&judged));
+    files::write_whole(&out.join("forecasts.md"), |out| out.write_all(text.as_bytes()))?;
     eprintln!("written to {}", files::shown(&table));
     print(args.sweep.output.format(), &judged)
 }
@@ -60,13 +63,15 @@ fn print(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
                 ("holds", "holds"),
                 ("leads", "leads"),
             ];
-            let mut table = Table::new(&columns.map(|(header, _)| header), 1);
-            for row in &rows {
-                let place = |name| JudgedLog::COLUMNS.iter().position(|&column| column == name);
-                let cell = |(_, name)| row[place(name).expect("a column of the study")].clone();
-                table.row(columns.map(cell).to_vec());
-            }
-            table.print(output::width())?;
+            let header = |name: &str| Some(columns.iter().find(|column| column.1 == name)?.0);
+            let all = JudgedLog::COLUMNS.iter().enumerate();
+            let shown: Vec<(usize, &str)> =
+                all.filter_map(|(place, name)| Some((place, header(name)?))).collect();
+            let headers: Vec<&str> = shown.iter().map(|&(_, header)| header).collect();
+            let cells =
+                |row: &Vec<String>| shown.iter().map(|&(place, _)| row[place].clone()).collect();
+            let rows = rows.iter().map(cells);
+            Table::new(&headers, 1).with_rows(rows).print(output::width())?;
             output::plain("\n")?;
             output::text(&forecasts::in_words(judged), output::width())
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pavior::experiments::read_log;
 use pavior::files::FileUses;
-use pavior::workload::traces::{Format, Record, Trace, link_sessions};
+use pavior::workload::traces::{Format, Header, Record, Trace, link_sessions};
 use pavior::workload::{Selection, ShapeRule, Shaper};
 use pavior::{Grid, Time};
 
@@ -30,12 +30,13 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
             record.shape = shaper.shape(record.nodes);
         }
     }
+    if to.format == Format::Swf && records.iter().any(|record| record.shape.is_some()) {
+        eprintln!("note: .swf logs cannot contain shapes, so the jobs' shapes are not written");
+    }
     if let Some(within) = args.sessions {
         add_sessions(&mut records, within);
     }
-    let largest = records.iter().map(|record| u64::from(record.nodes)).max();
-    let nodes = grid.map(|grid| u64::from(grid.nodes())).or_else(|| header.machine_size());
-    let nodes = nodes.or(largest).unwrap_or(0);
+    let nodes = machine_size(grid, &header, &records);
     to.write(&Log { header, records, nodes, version: args.batsim })?;
     let omitted = report.job_lines - report.kept;
     eprintln!("wrote {} jobs to {}", report.kept, files::shown(&args.to));
@@ -64,6 +65,14 @@ fn read(args: &ConvertArgs, grid: Option<Grid>) -> Result<Trace, Failure> {
         )));
     }
     Ok(trace)
+}
+
+/// Returns the number of nodes of the given machine or, without one, of the machine in the log's
+/// header. If the header has none, returns the size of the largest job.
+fn machine_size(grid: Option<Grid>, header: &Header, records: &[Record]) -> u64 {
+    let largest = || records.iter().map(|record| u64::from(record.nodes)).max();
+    let given = grid.map(|grid| u64::from(grid.nodes()));
+    given.or_else(|| header.machine_size()).or_else(largest).unwrap_or(0)
 }
 
 fn add_sessions(records: &mut [Record], within: Time) {

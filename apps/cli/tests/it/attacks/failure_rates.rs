@@ -30,9 +30,9 @@ fn runs_that_cannot_finish_are_reported() {
         let is_reported = |outcome: &Outcome| {
             let known = [
                 "no more jobs complete",
-                "none has completed",
+                "no job completed during",
                 "has lost a node",
-                "at this pace the run will not finish",
+                "at this rate the run will not finish",
                 "jobs arrive faster than the machine can run them",
             ];
             outcome.code == Some(2) && known.iter().any(|words| outcome.message.contains(words))

@@ -143,7 +143,7 @@ fn a_namespace_cannot_exceed_its_limits() {
     }
     let made = settle(&mut model);
     assert_eq!(made.status.busy, 4);
-    assert!(made.waiting.iter().all(|one| one.why.contains("limit on nodes")), "{made:?}");
+    assert!(made.waiting.iter().all(|one| one.why.contains("node limit")), "{made:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pavior_trials::{attacked, size};
 use serde_json::json;
 
-use super::crowd::{Crowd, granted, request};
+use super::crowd::{Crowd, connect, granted, request};
 use crate::client::{Client, batch};
 use crate::server::fresh;
 
@@ -28,6 +28,40 @@ fn watches(address: &str, token: &str) -> Option<()> {
     }
     granted(&mut Client::of(address, token))?;
     lines.any(|line| line == "event: ended").then_some(())
+}
+
+/// Writes 4000 records per round. Returns the number of failed rounds.
+fn write_records(root: &mut Client, rounds: usize) -> usize {
+    // Long job names make large events.
+    let name = "x".repeat(200);
+    let round = |_: &usize| {
+        let lease = |index| json!({ "lease": { "nodes": 1, "job": format!("{name}{index}") } });
+        let reply = root.post("/v1/batch", batch((0..2000).map(lease))).json();
+        let ends = reply["answers"].as_array().unwrap().iter().map(|answer| {
+            json!({ "end": { "id": answer["body"]["id"], "epoch": answer["body"]["epoch"] } })
+        });
+        root.post("/v1/batch", batch(ends)).status != 200
+    };
+    (0..rounds).filter(round).count()
+}
+
+#[test]
+fn a_watcher_that_reads_old_records_can_lose_its_place() {
+    let (server, _) = fresh(|setup| {
+        setup.give_tokens(&["a"]);
+        setup.machine = "mesh:64x64".into();
+        setup.watchers = Some(1);
+    });
+    let mut root = server.of("root-secret");
+    // The records exceed the buffers of the connection.
+    assert_eq!(write_records(&mut root, 15), 0);
+    let last = format!("id: {}", root.seq());
+    let mut stream = connect(&server.address, HERE).unwrap();
+    stream.write_all(request("GET /v1/watch?after=0", "root-secret", "", 0).as_bytes()).unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    assert!(lines.next().unwrap().contains(" 200 "));
+    assert!(watches(&server.address, "a-secret").is_some());
+    assert!(lines.all(|line| line != last), "the watcher has kept its place");
 }
 
 #[test]
@@ -52,19 +86,9 @@ fn watchers_that_do_not_read_use_bounded_memory() {
     });
     let _crowd = Crowd::open(&server.address, HERE, 32, &ask("root-secret"));
     let mut root = server.of("root-secret");
-    // Long job names make large events.
-    let name = "x".repeat(200);
     let before = server.memory();
     let rounds = size(60, 60, 150);
-    let mut failed = 0;
-    for _ in 0..rounds {
-        let lease = |index| json!({ "lease": { "nodes": 1, "job": format!("{name}{index}") } });
-        let reply = root.post("/v1/batch", batch((0..2000).map(lease))).json();
-        let ends = reply["answers"].as_array().unwrap().iter().map(|answer| {
-            json!({ "end": { "id": answer["body"]["id"], "epoch": answer["body"]["epoch"] } })
-        });
-        failed += usize::from(root.post("/v1/batch", batch(ends)).status != 200);
-    }
+    let failed = write_records(&mut root, rounds);
     let more = server.memory().saturating_sub(before);
     println!("{} records: {more} KiB more memory", rounds * 4000);
     let failed = failed + usize::from(more > 128 * 1024);

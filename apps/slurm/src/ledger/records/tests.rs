@@ -96,14 +96,14 @@ fn a_record_is_parsed() {
 fn a_malformed_record_does_not_affect_other_records() {
     let good = line(&waiting(&[]), "shape=2x2");
     for (letter, field, fault) in [
-        ('i', "x", "identifier"),
-        ('i', "7 StartTime=now", "identifier"),
+        ('i', "x", "job ID"),
+        ('i', "7 StartTime=now", "job ID"),
         ('i', "7+1", "heterogeneous"),
         ('i', "7_[1-5%2]", "several tasks"),
         ('t', "", "state"),
         ('Q', "-1", "priority"),
-        ('D', "1K", "number of nodes"),
-        ('N', "n[1", "its nodes"),
+        ('D', "1K", "node count"),
+        ('N', "n[1", "its node list"),
         ('n', "n[1", "requested nodes"),
         ('S', "tomorrow 7", "time"),
         ('l', "1:2:3:4", "time limit"),

@@ -141,7 +141,7 @@ fn a_gate_that_accepts_control_characters(cluster: &mut Cluster) {
     assert_eq!(metric(cluster, "gate_loaded"), 1);
     cluster.start_daemon();
     let log = format!("cat {}/pavior.log", cluster.path().display());
-    cluster.wait_for(&log, 30, |text| text.contains("the gate has a fault"));
+    cluster.wait_for(&log, 30, |text| text.contains("gate check failed"));
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
@@ -243,5 +243,5 @@ fn slurm_is_away(cluster: &mut Cluster) {
     cluster.wait_until_idle(90);
     metric_until(cluster, "up", |value| value == 1);
     assert_eq!(metric(cluster, "unreadable_total"), unreadable);
-    assert!(cluster.log().contains("slurm answers again"));
+    assert!(cluster.log().contains("Slurm is responding again"));
 }

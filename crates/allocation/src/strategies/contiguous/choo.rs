@@ -86,7 +86,7 @@ struct ScanSearch {
     /// Scratch space for the boxes that cover bases in the current plane and on the current line.
     plane: Vec<Cuboid>,
     line: Vec<Cuboid>,
-    /// The bases tested, plus the number of boxes compared with planes, lines or bases.
+    /// The number of bases tested, plus the number of boxes compared with planes, lines or bases.
     tested: u64,
 }
 

@@ -1,12 +1,12 @@
 //! Free List: keep a list of free submeshes, and place each request in the smallest one that fits.
 //!
-//! The rule that maintains the list determines which free submeshes are missed:
+//! The rule for maintaining the list determines which free submeshes are missed:
 //!
 //! - `overlapping` (default): the list contains all maximal free submeshes, so nothing is missed.
 //!   The request goes to the lower left corner of the smallest one that fits.
 //! - `bounded`: a released submesh is joined, in a single pass, with each listed submesh that
-//!   shares part of an edge with it. The resulting joins are not joined again. This is cheap, but
-//!   misses some free submeshes:
+//!   shares part of an edge with it. The results are not joined again. This is cheap, but misses
+//!   some free submeshes:
 //!
 //! ```text
 //!   3 4     2x2 nodes are released one by one. 1 and 2 join, 1 and 3 join; 4 joins

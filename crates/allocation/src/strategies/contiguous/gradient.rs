@@ -52,7 +52,7 @@ const BY: OptionSpec = OptionSpec {
 
 /// The maximum number of shapes in the mix.
 const SHAPES: usize = 4;
-/// The total cost of all of a shape's free placements with `by=share`.
+/// The cost, per job, of destroying all of a shape's places with `by=share`.
 const WHOLE: i64 = 1 << 30;
 
 fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::{Machine, Placement};
 
-    /// Counts a shape's free placements, and those among them that overlap a given placement.
+    /// Counts a shape's free placements and how many of them overlap a given placement.
     fn places(free: &Occupancy, at: &Cuboid, shape: Sides) -> (i64, i64) {
         let bases = Scan::default().bases(*free.grid(), shape);
         let all = bases.map(|base| Cuboid::new(base, shape)).filter(|place| free.is_free(place));

@@ -10,7 +10,7 @@
 //!   # . . .      4x1, and the middle columns 2x3
 //! ```
 //!
-//! By default, the best corner is the one at which the request reduces the free boxes least
+//! By default, the best corner is the one at which the request shrinks the free boxes least
 //! (`place=fragmentation`). Other placement policies are available as options.
 //!
 //! Cost with F entries: O(F) to find the entries that fit, O(F^2) to score their corners, and
@@ -21,9 +21,10 @@
 //! available. It says that the list contains all maximal free submeshes, and that the one with the
 //! least potential fragmentation is taken.
 //!
-//! Departures: the original formula is not known, so ours replaces it; the list maintenance and the
-//! support for 3D are also ours. Tori are rejected, because two boxes on a ring can overlap in two
-//! pieces, a case that the rules do not cover. Virtual submeshes around faulty rows are omitted.
+//! Departures: the original formula is not known, so we use our own. The list maintenance and the
+//! support for 3D are also our own. Tori are rejected, because two boxes on a ring can overlap in
+//! two pieces, a case that the rules do not cover. Virtual submeshes around faulty rows are
+//! omitted.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::free_list::FreeBoxes;

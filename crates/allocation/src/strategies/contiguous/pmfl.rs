@@ -4,7 +4,8 @@
 //! The strategy finds a free placement whenever one exists, because the list is the same.
 //!
 //! Every maximal box that a release creates contains nodes of the released box A. Along each axis,
-//! the new box extends from A in both directions as far as one old entry at that face of A allows:
+//! the new box extends from A in both directions, each as far as one old entry at that face of A
+//! allows:
 //!
 //! ```text
 //!     . T T .        start with A; join it with each entry at its left

@@ -22,8 +22,8 @@
 //! IEEE TPDS 8(9), 1997, known only from its abstract and the MFA paper. Departures: the MFA paper
 //! calls `last_covered` "the last busy node on that row", but this would skip gaps before that
 //! node. Here, `last_covered` is the end of the covered prefix. Sorting is necessary for
-//! correctness, although no summary says so: without it, the scan offers covered bases. Support for
-//! 3D meshes and tori is our addition.
+//! correctness, although no summary says so: without it, the scan returns covered bases. Support
+//! for 3D meshes and tori is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     /// A row of four has two busy nodes, listed right to left. The right one is skipped because of
-    /// the gap before it. The left one fills that gap, so base 1 is offered although covered.
+    /// the gap before it. The left one then fills that gap, so base 1 is returned although covered.
     #[test]
     fn unsorted_coverages_offer_a_covered_base() {
         let grid = Grid::mesh(&[4, 1]).unwrap();

@@ -15,15 +15,15 @@
 //!
 //! Cost: O(C B) for C centers and B nodes, free or not, within the distance of the farthest granted
 //! node. With `rule=gen-alg`, C is the number of free nodes. Pairwise sums are computed without
-//! visiting pairs: hops are summed axis by axis, and for each axis, only the number of nodes at
-//! each coordinate is needed. A line uses prefix sums, and a ring uses a sliding half-turn. A
-//! machine can have at most 65,536 nodes.
+//! visiting pairs: hops are summed axis by axis, which requires only the number of nodes at each
+//! coordinate. A line uses prefix sums, and a ring uses a sliding window of half a turn. A machine
+//! can have at most 65,536 nodes.
 //!
 //! Source: Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, "Compact location
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
 //! "Communication-aware processor allocation for supercomputers", Algorithmica 50(2), 2008. The
-//! algorithm is the one in SST's scheduler element, except that a busy center is never granted.
-//! Rings use the shorter direction, and no bounds are claimed on them. Ties go to the first set.
+//! algorithm is the one in SST's scheduler element, except that a busy center is never granted. On
+//! rings, the shorter direction counts, and no bounds are claimed. Ties go to the first set.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ const RULE: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// The maximum number of nodes. There is a limit because each node may be a center.
+/// The maximum number of nodes, limited because each node may be a center.
 const MOST_NODES: u32 = 1 << 16;
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -183,7 +183,7 @@ impl GenAlg {
     }
 
     /// Returns the sum of pairwise distances along an axis, given the number of nodes at each
-    /// offset. Then resets these numbers.
+    /// offset, and resets these numbers.
     fn pairwise(&mut self, axis: usize, [low, high]: [i32; 2]) -> u64 {
         let n = i32::from(self.grid.side(axis));
         let place = |offset: i32| (n + offset) as usize;

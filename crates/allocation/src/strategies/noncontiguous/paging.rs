@@ -119,8 +119,8 @@ fn claim(options: &Options) -> Claim {
     }
 }
 
-/// Returns the maximum number of nodes in the pages that a request takes. If the border cuts off
-/// pages, a job that still needs only one node may have to take a full-sized page as its last one.
+/// Returns the maximum number of nodes in the pages that a request takes. If pages at the border
+/// are smaller, a job that needs only one more node may still have to take a full-sized page.
 fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
     let side = page_side(options);
     let sides = grid.sides().map(|n| u64::from(u32::from(n).min(side)));
@@ -207,7 +207,7 @@ impl Paging {
         }
     }
 
-    /// Excludes the pages that the border cuts off.
+    /// Excludes the pages truncated by the border.
     fn leave_out_cut_pages(&mut self) {
         let whole = |page: &Cuboid| {
             let long = |axis: usize| self.grid.side(axis) > 1;
@@ -237,7 +237,7 @@ impl Paging {
         Box::new(self)
     }
 
-    /// Takes pages until they have enough nodes.
+    /// Takes pages until they contain enough nodes.
     fn take(&mut self, nodes: u32, pages: impl Iterator<Item = NodeId>) -> Vec<Cuboid> {
         let mut parts = Vec::new();
         let mut held = 0;

@@ -6,12 +6,12 @@
 //!
 //! - All sides are multiples of 4: the slice consists of whole cubes. With `ocs`, any free cubes
 //!   will do, wherever they are. The lowest-numbered ones are taken, one part per cube, in the
-//!   order of the slice's own cubes. With `static`, the cubes must form a box. It is found by First
-//!   Fit, rotated if necessary, and may cross the machine's wraps.
+//!   order of the slice's own cubes. With `static`, the cubes must form a box. The box is found by
+//!   First Fit, is rotated if necessary, and may wrap around.
 //! - All sides are 1, 2 or 4: the slice is an aligned box inside one cube. The fullest cube with
 //!   room for it is chosen, so that whole cubes stay free.
-//! - Any other shape is never granted unless `round=up` lengthens its sides: to 1, 2 or 4 if no
-//!   side is longer than 4, and to multiples of 4 otherwise.
+//! - Any other shape is granted only if `round=up` lengthens its sides: to 1, 2 or 4 if no side is
+//!   longer than 4, and to multiples of 4 otherwise.
 //!
 //! A request for a count without a shape gets the smallest slice that is large enough: 1, 2, 4,
 //! ..., or 32 chips in one cube, or whole cubes.
@@ -22,10 +22,10 @@
 //!     a # a #                         . # . #     is free: refused
 //! ```
 //!
-//! Within its model, the strategy misses nothing. With `ocs`, there is no external fragmentation
-//! among whole cubes, but there is some inside cubes. A failed chip excludes its cube from all
-//! whole-cube slices. With `ocs`, a slice of several cubes has fibers through every switch, so no
-//! such slice can be formed while any switch is missing.
+//! Within its model, the strategy finds a slice whenever there is one. With `ocs`, external
+//! fragmentation occurs inside cubes but not among whole cubes. A failed chip excludes its cube
+//! from all whole-cube slices. With `ocs`, a slice of several cubes has fibers through every
+//! switch, so no such slice can be formed while any switch is missing.
 //!
 //! Cost: O(C) for C cubes, and O(64) for each cube that could be the fullest. With `static`, it is
 //! O(C/64 log(side)) per orientation.
@@ -123,7 +123,7 @@ impl Slice {
         if round && small {
             sides = sides.map(u16::next_power_of_two);
         } else if round {
-            // A side beyond the largest multiple cannot fit on any machine.
+            // A side that overflows when rounded up does not fit on any machine.
             sides = sides.map(|side| side.checked_next_multiple_of(EDGE).unwrap_or(u16::MAX));
         }
         if sides.iter().all(|side| side % EDGE == 0) {

@@ -1,6 +1,6 @@
 //! First Fit's searches, for all strategies that take the first free base of one of their shapes.
 //!
-//! The `search` option selects a search; all of them return the same result. The engine follows
+//! The `search` option selects a search; all searches return the same result. The engine tracks
 //! every change through [`BaseSearch::granted`] and [`BaseSearch::released`], whereas the other
 //! searches read the state when it is loaded.
 //!

@@ -6,9 +6,9 @@
 //!   row 0:   ..===..==.=       that share a column are joined, by union-find
 //! ```
 //!
-//! A link that closes a ring also joins runs.
+//! Wraparound links also join runs.
 //!
-//! Invariant: two free nodes have the same root if and only if free nodes connect them.
+//! Invariant: two free nodes have the same root if and only if a path of free nodes connects them.
 //!
 //! Cost: O(N/64), plus O(r log r) for r runs.
 

@@ -26,8 +26,8 @@ pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     faces(grid, cuboid).map(|(slab, area)| touching(slab, area)).sum()
 }
 
-/// Returns a placement's faces, each as its area and the slab of nodes just beyond it, or `None`
-/// instead of the slab if the face is on the machine's border.
+/// Returns the area of each of a placement's faces, and the slab of nodes just beyond the face
+/// (`None` if the face is on the machine's border).
 pub(crate) fn faces(
     grid: &Grid,
     cuboid: &Cuboid,

@@ -80,9 +80,8 @@ impl ContactSearch {
     }
 
     /// Calls `see` with placements that may have the most contact. `see` returns the minimum
-    /// contact still of interest, and receives every placement that reaches this minimum. If
-    /// `first` is true, the search stops after the first placement with the maximum possible
-    /// contact.
+    /// contact still of interest; placements below it are skipped. If `first` is true, the search
+    /// stops after the first placement with the maximum possible contact.
     pub(crate) fn descend(
         &mut self,
         shape: Sides,

@@ -58,7 +58,7 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// A test of whether a busy box covers any of the given bases on one axis. It agrees with
+/// A test for whether a busy box covers any of the given bases on one axis. It agrees with
 /// [`covered`] but is optimized for testing many boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {

@@ -9,24 +9,24 @@ use pavior_mesh::{Grid, Sides};
 use super::ranked_shapes::sort_shapes;
 
 /// Returns the boxes of exactly `nodes` nodes that fit the grid without rotation, most compact
-/// first. A box is compact if its longest and shortest sides differ little, counting only axes on
-/// which the grid is longer than 1. Among equally compact boxes, lexicographically greater sides
-/// come first, so that wider boxes precede taller ones. In 2D, this is ASFF's order: for 12 nodes
-/// on 6x6, it is (4,3), (3,4), (6,2), (2,6).
+/// first: those whose longest and shortest sides differ least, counting only axes on which the grid
+/// is longer than 1. Among equally compact boxes, lexicographically greater sides come first, so
+/// that wider boxes precede taller ones. In 2D, this is ASFF's order: for 12 nodes on 6x6, it is
+/// (4,3), (3,4), (6,2), (2,6).
 pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
     let mut shapes = Vec::new();
     factor_shapes_into(nodes, grid, &mut shapes);
     shapes
 }
 
-/// Replaces the contents of `shapes` with the [`factor_shapes`].
+/// Replaces the contents of `shapes` with the result of [`factor_shapes`].
 pub(crate) fn factor_shapes_into(nodes: u32, grid: &Grid, shapes: &mut Vec<Sides>) {
     shapes.clear();
     shapes.extend(boxes(nodes, grid.sides()));
     sort_shapes(shapes, &|shape| spread(shape, grid).into());
 }
 
-/// Returns the first of the [`factor_shapes`] without allocating memory.
+/// Returns the first shape from [`factor_shapes`] without allocating memory.
 pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
     boxes(nodes, grid.sides()).min_by_key(|&shape| (spread(shape, grid), Reverse(shape)))
 }

@@ -24,7 +24,7 @@ pub(crate) enum FoldOrder {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Folds {
     pub(crate) order: FoldOrder,
-    /// True if both sides must be even. Otherwise, only the side to be halved must be.
+    /// True if both sides must be even, rather than only the side to be halved.
     pub(crate) both_even: bool,
     /// True if rotated shapes are tried too.
     pub(crate) turned: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Folds {
 
 impl Folds {
     /// Returns the distinct shapes derived from a flat shape that fit the grid, in order, starting
-    /// with the shape itself. Returns none if the shape extends along a third axis.
+    /// with the shape itself. Returns no shapes if the given one extends along a third axis.
     pub(crate) fn of(self, [a, b, c]: Sides, grid: Grid) -> impl Iterator<Item = Sides> + use<> {
         let fold = |half: u16, double: u16| {
             let even = half % 2 == 0 && (!self.both_even || double % 2 == 0);

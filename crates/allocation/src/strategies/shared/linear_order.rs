@@ -72,8 +72,8 @@ pub(crate) enum Packing {
     Sorted,
     /// The window of free nodes with the smallest span. Ties go to the first window.
     MinSpan,
-    /// The first nodes in the shortest sufficiently long run of consecutive free nodes. Ties go to
-    /// the first run. If no run is long enough, the same as `MinSpan`.
+    /// The first nodes in the shortest run of consecutive free nodes that is long enough. Ties go
+    /// to the first such run. If no run is long enough, the same as `MinSpan`.
     Best,
 }
 

@@ -9,8 +9,7 @@
 //!   differences:                 . + . . - .       +7 at 1, -7 at 4
 //! ```
 //!
-//! On a ring, the box may cross 0. In that case, the box is split in two, and the second part
-//! begins at 0.
+//! On a ring, a box that crosses 0 is split in two, and the second part begins at 0.
 //!
 //! Cost: O(sum of the sides) per shape; at most 27 cells per place (usually 4 in two dimensions and
 //! 8 in three); O(N) for the passes; O(1) per placement.

@@ -26,7 +26,7 @@ pub(crate) struct PrefixSums {
     work: Work,
 }
 
-/// For each byte, the number of set bits among its lowest 1, 2, .. 8 bits.
+/// For each byte, the number of set bits among its lowest 1, 2, ..., 8 bits.
 const PREFIXES: [[u8; 8]; 256] = {
     let mut prefixes = [[0; 8]; 256];
     let mut byte = 0;

@@ -1,7 +1,7 @@
 //! Sorts shapes by a given rank. All rules share this code.
 //!
-//! If the sort were compiled separately for each rule, it would take up as much code as a strategy.
-//! Most lists of shapes are short, so calling the rank function through a pointer costs no more.
+//! A separately compiled sort for each rule would take up as much code as a strategy. Most lists of
+//! shapes are short, so calling the rank function through a pointer costs no more.
 
 use std::cmp::Reverse;
 

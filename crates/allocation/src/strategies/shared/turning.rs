@@ -88,7 +88,8 @@ impl Turn {
         }
     }
 
-    /// Returns the key for caching a shape's refusal. The key is the same for all orientations.
+    /// Returns the key for caching a shape's refusal. With `Turn::All`, all orientations have the
+    /// same key.
     #[inline]
     pub fn name(self, shape: Sides) -> RefusalKey {
         RefusalKey::Ordered(if self == Turn::All { ascending(shape) } else { shape })

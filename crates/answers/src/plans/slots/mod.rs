@@ -8,9 +8,10 @@
 //! 4. If it does not, a graph of [`conflicts`] links overlapping placements. [`disjoint`] finds the
 //!    largest set without conflicts, component by component, within a budget.
 //!
-//! Steps 1 to 3 take O(N + P V / 64) for N nodes and P placements of V nodes. Step 4 takes O(P^2 /
-//! 64) plus the search, which is exponential in the worst case. The problem is NP-hard (Fowler,
-//! Paterson & Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
+//! Steps 1 to 3 take O(N + P V / 64) time for N nodes and P placements of V nodes. Step 4 takes
+//! O(P^2 / 64) time plus the search, which is exponential in the worst case. The problem is NP-hard
+//! (Fowler, Paterson & Tanimoto, "Optimal packing and covering in the plane are NP-complete",
+//! 1981).
 
 mod after;
 mod answer;

@@ -7,7 +7,7 @@ use pavior_kernel::Time;
 use pavior_mesh::JobId;
 
 use super::{Slots, slots};
-use crate::plans::earliest::Ends;
+use crate::plans::earliest::ending;
 use crate::{Shape, Snapshot};
 
 /// The first time at which there are more slots than now.
@@ -33,10 +33,15 @@ pub fn next_slot(
     end: impl Fn(JobId) -> Option<Time>,
     budget: u64,
 ) -> Option<NextSlot> {
-    let ends = Ends::of(snapshot, end);
-    let after = |at: Time| slots(&ends.free_after(at), shapes, budget);
+    let mut ending = ending(snapshot, end);
+    ending.sort_unstable();
+    let after = |at: Time| {
+        let ended = ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
+        slots(&snapshot.without(ended), shapes, budget)
+    };
     let more = |slots: &Slots| slots.boxes.len() > now.boxes.len();
-    let times = ends.times();
+    let mut times: Vec<Time> = ending.iter().map(|&(end, _)| end).collect();
+    times.dedup();
     let first = times.partition_point(|&at| !more(&after(at)));
     let &at = times.get(first)?;
     let before = first.checked_sub(1).map(|before| after(times[before]).bound);

@@ -1,5 +1,5 @@
-//! Vectors of 16 bytes (eight numbers, sixteen bytes or two words), each processed by a single
-//! instruction.
+//! Vectors of 16 bytes (eight numbers, sixteen bytes or two words), whose lanes are processed
+//! together.
 //!
 //! This module contains only the operations needed here. On every x86-64 processor, an operation
 //! takes one or two instructions, and code that uses it is also compiled for wider vectors. On

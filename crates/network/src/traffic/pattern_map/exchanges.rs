@@ -28,7 +28,7 @@ impl Exchanges {
     const FEW: usize = 1 << 14;
 
     /// Counts a pattern's exchanges. Returns `None` if the pattern is too large, or if all pairs of
-    /// ranks exchange the same number of messages, so that every map has equally many hops.
+    /// ranks exchange the same number of messages, so that every map has the same number of hops.
     pub(super) fn of(pattern: &dyn Pattern) -> Option<Exchanges> {
         let ranks = pattern.ranks();
         if u64::from(pattern.rounds()) * u64::from(ranks) > Exchanges::MOST {
@@ -78,7 +78,7 @@ impl Exchanges {
         self.messages
     }
 
-    /// Returns the total hops with rank i at `points[i]`, or `None` once they reach `bound`.
+    /// Returns the total hops with rank i at `points[i]`, or `None` if the total reaches `bound`.
     pub(super) fn hops_below(&self, bound: u64, points: &[Point], hops: Hops) -> Option<u64> {
         let mut sum = 0;
         for (rank, own) in (0..).zip(points) {

@@ -31,7 +31,7 @@ pub(super) struct Search<'s> {
     who: Vec<u32>,
     /// For each rank, true if its best exchange may have changed since the last check.
     open: Vec<bool>,
-    /// For each rank, the value of `now` when its best exchange was last sought, or 0.
+    /// For each rank, the value of `now` at the last search for its best exchange, or 0.
     checked_at: Vec<u32>,
     /// The number of exchanges made so far, plus one.
     now: u32,
@@ -132,7 +132,7 @@ impl<'s> Search<'s> {
 
     /// Finds the rank whose exchange with `rank` saves the most hops, or `None` if no exchange
     /// saves any. If nothing has changed for `rank` since its last check, considers only candidates
-    /// for which something has.
+    /// for which something has changed.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
         let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
@@ -178,7 +178,7 @@ impl<'s> Search<'s> {
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
-    /// Returns a rank's surplus if it were at `point` and its partners stayed where they are.
+    /// Returns the surplus that a rank would have at `point` if its partners stayed where they are.
     fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
         let partners = self.exchanges.partners(rank);
         if let Some(count) = self.exchanges.alike() {

@@ -54,7 +54,7 @@ pub struct Flit {
     packets: Vec<Packet>,
     unused: Vec<u32>,
     fresh: Vec<u32>,
-    /// Future requests, in order, because each request is made t_s + 1 cycles in advance.
+    /// Future requests, already in order because each is made t_s + 1 cycles in advance.
     requests: VecDeque<(u64, u32)>,
     later: BTreeMap<(Time, u64), Message>,
     /// Channels to try in the open cycle. `coming` contains those to try in the next cycle.

@@ -1,4 +1,4 @@
-//! The state of messages and channels in the reference engine, down to single flits.
+//! The state of messages and channels in the reference engine, down to individual flits.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

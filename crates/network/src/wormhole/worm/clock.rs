@@ -22,7 +22,7 @@ pub(super) struct Clock {
     pub(super) disordered: Vec<u32>,
     /// Messages for later cycles, ordered by the cycle of their creation and then by id.
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
-    /// Followed messages that entered in the cycle before the open one.
+    /// Followed messages that entered the network in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
     /// The number of messages in flight that do not belong to this clock. Nonzero only during
     /// [`Worm::catch_up`](super::Worm::catch_up).

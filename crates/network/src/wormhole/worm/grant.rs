@@ -23,7 +23,7 @@ use super::wheel::{What, Wheel};
 use super::{ChannelState, HELD, Worm};
 use crate::message::{Entered, Message};
 
-/// The open cycle while it is being closed.
+/// The state needed to close the open cycle.
 struct Closing<'w> {
     now: u64,
     buffer: u64,
@@ -32,7 +32,7 @@ struct Closing<'w> {
     wheel: &'w mut Wheel,
     /// Channels that become free in this cycle while a message is waiting for them.
     freed: &'w mut Vec<u32>,
-    /// The channels still held by a header that is being drained. Otherwise empty.
+    /// The channels still held by the header being drained. Empty at other times.
     held: &'w mut Vec<u32>,
 }
 
@@ -40,7 +40,7 @@ struct Closing<'w> {
 /// the result, except that headers must be drained last.
 #[derive(Debug, Default)]
 pub(super) struct Left {
-    /// Channels with waiting messages, and the later cycles in which they become free.
+    /// Channels with waiting messages, each with the later cycle in which it becomes free.
     free: Vec<(u32, u64)>,
     /// The slab slot of each header that was granted an ejection channel, and that channel.
     drain: Vec<(u32, u32)>,
@@ -49,7 +49,7 @@ pub(super) struct Left {
     special: Vec<Special>,
 }
 
-/// A special header, given by its slab slot, its granted channel, and the cycle of its request.
+/// A special header's slab slot, granted channel and request cycle.
 #[derive(Debug)]
 struct Special {
     place: u32,
@@ -282,7 +282,8 @@ impl Closing<'_> {
     }
 
     /// Releases the oldest channel that a long message holds. The release time is the maximum of
-    /// `h(j) + L-1 - (j-i)*B` over the channels j from i (after the oldest) to the last granted.
+    /// `h(j) + L-1 - (j-i)*B` over channels j from i, the one after the oldest, to the last
+    /// granted.
     fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
         let header = &mut self.headers[place as usize];
         let oldest = header.oldest;

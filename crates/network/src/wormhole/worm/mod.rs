@@ -127,7 +127,7 @@ impl Worm {
         &self.channels
     }
 
-    /// Simulates, after the fact, messages created from `since` on. No other message may have used
+    /// Retroactively simulates messages created at or after `since`. No other message may have used
     /// any channel that they use between `since` and now.
     ///
     /// While `run` executes, the engine is at `since` and contains only messages created by `run`,

@@ -119,7 +119,7 @@ pub(super) struct Slab {
     pace: u64,
     buffer: u32,
     /// The length of the last message, or 0 before the first one. `of_length` is the cached header
-    /// for messages of that length, because most messages are equally long.
+    /// for that length, because most messages have the same length.
     flits: u32,
     of_length: Header,
     free: Vec<u32>,

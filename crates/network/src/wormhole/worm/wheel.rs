@@ -4,9 +4,9 @@
 //!   slot:   now  now+1  now+2   ..   now+mask        later events: a heap
 //! ```
 //!
-//! A ring has one slot for each of the next cycles, and one bit per slot, which is set while the
-//! slot is not empty. Later events, which are caused only by messages with thousands of flits, are
-//! kept in a heap until their cycle begins.
+//! A ring has one slot per upcoming cycle, and one bit per slot that is set while the slot is not
+//! empty. Later events, which are caused only by messages with thousands of flits, are kept in a
+//! heap until their cycle begins.
 //!
 //! Invariant: every event within reach of the wheel is in the slot for its cycle.
 //!
@@ -32,7 +32,7 @@ impl Slot {
     }
 }
 
-/// A kind of event. The order of the variants has no meaning.
+/// The kind of an event. The order of the variants does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     Check,

@@ -22,7 +22,8 @@ use super::steps::Steps;
 use crate::shared::refused::Refused;
 use crate::{Calendar, MachineView};
 
-/// A timeline of node counts. The strategy, which may refuse, chooses nodes when a job starts.
+/// A timeline of node counts. The strategy chooses a job's nodes when the job starts, and may
+/// refuse it.
 pub(super) struct ByCount {
     free: Steps,
     /// The nodes that have not failed.

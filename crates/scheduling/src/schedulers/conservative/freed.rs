@@ -99,7 +99,7 @@ impl<H> FreedNodes<H> {
     }
 }
 
-/// Trims intervals so that they are disjoint, in order. Takes O(k log k) time for k intervals.
+/// Sorts intervals and trims them so that they are disjoint. Takes O(k log k) time for k intervals.
 pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Interval> {
     periods.sort_unstable_by_key(|one| one.from);
     let mut seen = Time::ZERO;
@@ -153,7 +153,7 @@ type Live<'a> = (&'a Cuboid, &'a Cell<MayFit>);
 
 impl<'a> FreedSlots<'a, Placement> {
     /// Returns true if a node that is free throughout an interval was freed for part of it. If not,
-    /// any request refused earlier would be refused again. Takes O(rows of the freed nodes).
+    /// any request refused earlier would be refused again. Takes O(rows of the freed nodes) time.
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         let live = self.live(throughout, free);
         for (_, fits) in &live {

@@ -51,7 +51,7 @@ impl<P: Profile> Plan<P> {
         Some(given_way)
     }
 
-    /// Releases the bookings that conflict with a taken slot, and voids those jobs' promises.
+    /// Releases the bookings that conflict with the slot `taken`, and voids those jobs' promises.
     fn make_way(&mut self, now: Time, taken: &Slot<P::Held>, given_way: &mut Vec<usize>) {
         let nodes = self.profile.taken_by(taken);
         for (index, booking) in self.bookings.iter_mut().enumerate().rev() {

@@ -49,12 +49,12 @@
 //! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has T <=
 //! 2(q+r)+1 segments, of which d <= q begin when nodes stop being free. If the strategy's answers
 //! are monotone, a booking costs one search and O(d + log T) comparisons of O(N/64) words each. For
-//! boxes, d counts only from the latest time before which a job that is no larger and no longer is
-//! known to be refused (`refusals.rs`). With other strategies, a booking costs one search for each
-//! time at which enough nodes are free throughout. When a job ends early, each job that can benefit
-//! costs the same again. Jobs at least as large and long as one refused near the same freed slot
-//! cannot benefit (`freed.rs`). With `count`, the timeline is a tree (`steps.rs`): a booking costs
-//! O(log T), plus O(log T) for each earlier gap that is too short.
+//! boxes, d excludes segments before the latest time until which a job that is no larger and no
+//! longer is known to be refused (`refusals.rs`). With other strategies, a booking costs one search
+//! for each time at which enough nodes are free throughout. When a job ends early, each job that
+//! can benefit costs the same again. Jobs at least as large and long as one refused near the same
+//! freed slot cannot benefit (`freed.rs`). With `count`, the timeline is a tree (`steps.rs`): a
+//! booking costs O(log T), plus O(log T) for each earlier gap that is too short.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for node counts. Booking specific nodes is our addition.

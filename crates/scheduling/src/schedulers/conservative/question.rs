@@ -71,8 +71,8 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         }
     }
 
-    /// Returns true if the job may fit on the nodes that are free throughout an interval. If false
-    /// and the job's answers are monotone, it fits in no interval that includes this one.
+    /// Returns true if the job may fit on the nodes that are free throughout an interval. If not,
+    /// and if the job's answers are monotone, it fits in no interval that includes this one.
     pub(super) fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool {
         let (bases, machine) = (&mut *self.bases, self.view.machine());
         let boxes = self.boxes.get_or_init(|| {

@@ -86,7 +86,7 @@ struct Refusal {
     until: Time,
 }
 
-/// The times before which jobs are known not to begin, by request and estimated run time.
+/// The times before which jobs are known to be refused, by request and estimated run time.
 #[derive(Default)]
 pub(super) struct Refusals {
     earliest: FxHashMap<Request, ByLength>,

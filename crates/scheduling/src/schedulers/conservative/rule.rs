@@ -370,7 +370,7 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Starts the first due job that can start. Also returns the start first promised to it.
+    /// Starts the first due job that can start. Also returns that job's first promised start.
     fn start_due(
         &mut self,
         now: Time,

@@ -39,7 +39,7 @@ impl Interval {
     }
 }
 
-/// Returns the interval in which a job must begin to be running at some time in `freed`.
+/// Returns the interval in which a job must begin in order to be running at some time in `freed`.
 pub(super) fn begins_near(freed: Interval, estimate: Time) -> Interval {
     Interval { from: first_begin_reaching(freed.from, estimate), to: freed.to }
 }
@@ -72,7 +72,8 @@ impl OtherNodes {
         OtherNodes(others)
     }
 
-    /// Returns true if the set contains every node in a slot. Takes O(rows of the slot's parts).
+    /// Returns true if the set contains every node in a slot. Takes O(rows of the slot's parts)
+    /// time.
     pub(super) fn include(&self, slot: &Slot<Placement>) -> bool {
         slot.held.parts().iter().all(|part| self.0.is_free(part))
     }

@@ -96,7 +96,7 @@ impl Steps {
     }
 
     /// Returns the first time in `begins` from which enough nodes are free for the job's whole
-    /// estimate. Takes O(log T), plus O(log T) for each earlier gap that is too short.
+    /// estimate. Takes O(log T) time, plus O(log T) for each earlier gap that is too short.
     pub(super) fn earliest(&self, need: Need, begins: Interval) -> Option<Time> {
         let nodes = i64::try_from(need.nodes).unwrap_or(i64::MAX);
         let mut begin = begins.from.max(self.from);
@@ -114,14 +114,15 @@ impl Steps {
         None
     }
 
-    /// Returns true if fewer than `nodes` nodes are free at any time in `stretch`. Takes O(log T).
+    /// Returns true if fewer than `nodes` nodes are free at some time in `stretch`. Takes O(log T)
+    /// time.
     pub(super) fn are_fewer(&self, nodes: i64, stretch: Interval) -> bool {
         let from = stretch.from.max(self.from);
         let fewer = || self.next(from, Wanted::TooFew(nodes));
         self.at(from) < nodes || fewer().is_some_and(|short| short < stretch.to)
     }
 
-    /// Returns the maximum number of free nodes at any time before `limit`. Takes O(log T).
+    /// Returns the maximum number of free nodes at any time before `limit`. Takes O(log T) time.
     pub(super) fn most(&self, limit: Time) -> i64 {
         let (mut most, mut level, mut tree) = (self.first, self.first, self.root);
         while let Some(place) = tree {

@@ -14,7 +14,8 @@ use super::fast::{Fast, Timeline};
 use super::rule::Conservative;
 use crate::{Dispatcher, Scheduler};
 
-/// Generates small jobs that run for up to an hour, with estimates up to eight times too high.
+/// Generates small jobs that run for up to an hour, with estimates of up to eight times the run
+/// time.
 fn jobs(count: u64, most: u64, seed: u64) -> Vec<Job> {
     let mut draw = Stream::new(seed, 0, "a long queue");
     let draw_job = |number| {

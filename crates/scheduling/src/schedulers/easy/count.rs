@@ -28,7 +28,7 @@ pub(super) struct EasyByCount {
     shadow: Option<Shadow>,
     /// The number of jobs skipped at the front of the queue. While `passed_in` and `withdrawals`
     /// stay the same, these jobs need not be examined again, even as time passes: the machine
-    /// refused all jobs that could end by the shadow time, and ending later helps no job.
+    /// refused all jobs that could end by the shadow time, and starting later helps no other job.
     passed: usize,
     passed_in: Option<PassedIn>,
     /// The value of [`Queue::withdrawals`] when jobs were last skipped.
@@ -50,8 +50,8 @@ struct Shadow {
 struct PassedIn {
     state: u64,
     head: JobId,
-    /// The shadow time if it is in the future. Otherwise the current time, because enough nodes are
-    /// free for the head but they are too scattered.
+    /// The shadow time if it is in the future. `None` if it is now, because enough nodes are free
+    /// for the head but they are too scattered.
     later: Option<Time>,
     extra: u64,
     /// The time at which the jobs were skipped, or zero without advance reservations.
@@ -134,7 +134,7 @@ impl Scheduler for EasyByCount {
     }
 }
 
-/// Returns the shadow time and the extra nodes, or `None` if the count never suffices.
+/// Returns the shadow time and the extra nodes, or `None` if there are never enough free nodes.
 fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
     let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };

@@ -7,14 +7,14 @@
 //!    starts wherever the strategy places it. Any other job is placed on a fork in which the
 //!    reserved nodes are taken.
 //!
-//! This rule is implemented in `rule.rs`, which uses a `Search` for reservations and candidates.
-//! The plain search (`plain.rs`), available as `easy:plain`, caches nothing. The plain search and
-//! the rule define the scheduler. The fast search (`fast.rs`), which `easy` uses, finds the same
+//! The rule is implemented in `rule.rs`, which uses a `Search` to find reservations and candidates.
+//! The plain search (`plain.rs`), available as `easy:plain`, caches nothing. Together with the
+//! rule, it defines the scheduler. The fast search (`fast.rs`), which `easy` uses, returns the same
 //! results with fewer queries to the strategy. Tests compare the two.
 //!
 //! The classic rule, in which the reservation is a number of nodes, is available as `easy:count`
-//! (`count.rs`). It always keeps its promises if the strategy grants by count, but not if the
-//! strategy is contiguous, because the nodes free at the reserved time may be scattered:
+//! (`count.rs`). It keeps all promises if the strategy grants by count, but may break some if it is
+//! contiguous, because the nodes free at the reserved time may be scattered:
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h requests 3 in a row; c requests 1 until 20.
@@ -36,16 +36,16 @@
 //! - A job granted nodes outside the queue voids the reservation only if it is expected to hold a
 //!   reserved node at the reserved time.
 //! - With `promise=holds`, a job that overtook the head and outran its estimate is expected to end
-//!   at any moment, so it does not postpone the promise to the head.
+//!   at any moment, so it does not postpone the head's promised start.
 //! - If the head would not fit on the empty machine because of failed nodes, it has no reservation,
 //!   and the other jobs start freely.
 //!
-//! Cost, for q waiting and r running jobs: two events are expensive. One is a new head. The other
-//! is the end of a job that was expected to run at the reserved time, if the head fits on its
-//! nodes. Each such event costs O(r) changes to a fork and, if the strategy's answers are monotone,
-//! O(log r) searches on it (`eve.rs`). With other strategies, every end of a job costs O(r)
-//! searches on one fork. After each of these events come O(q) lookups and a search for each
-//! distinct request. An arrival in between costs O(log q).
+//! Cost, for q waiting and r running jobs: the expensive events are a new head, and the end of a
+//! job that was expected to run at the reserved time, if the head fits on its nodes. Each costs
+//! O(r) changes to a fork and, if the strategy's answers are monotone, O(log r) searches on it
+//! (`eve.rs`). With other strategies, every end of a job costs O(r) searches on one fork. Each of
+//! these events is followed by O(q) lookups and a search for each distinct request. An arrival in
+//! between costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; for the count rule, Mu'alem &
 //! Feitelson, IEEE TPDS 12(6), 2001. Reserving specific nodes is our addition.

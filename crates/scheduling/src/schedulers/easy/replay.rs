@@ -79,7 +79,7 @@ struct Walk<'a> {
     ended: usize,
     /// True if the fork has been queried, in which case a new fork might answer differently.
     was_asked: bool,
-    /// True if the fork marks the nodes reserved in advance as taken. They then stay taken.
+    /// True if the nodes reserved in advance are permanently marked as taken on the fork.
     is_reserved: bool,
 }
 

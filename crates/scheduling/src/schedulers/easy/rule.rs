@@ -25,7 +25,7 @@ pub(super) struct Reservation {
     pub(super) placement: Placement,
 }
 
-/// A search for reservations and candidates. All implementations find the same results, but they
+/// A search for reservations and candidates. All implementations return the same results, but they
 /// query the strategy differently.
 pub(super) trait Search: Default + Send + Sync {
     /// Returns true if the strategy would place a job now.
@@ -138,7 +138,7 @@ impl<S: Search> Easy<S> {
     }
 
     /// Starts the head where the strategy places it or, failing that, on its reserved nodes if all
-    /// of them are free and open to it.
+    /// of them are free and available to it.
     fn start_head(&mut self, head: &Job, view: &mut MachineView<'_>) -> Option<Start> {
         if self.search.fits(head, view) {
             return Some(Start::at(0));

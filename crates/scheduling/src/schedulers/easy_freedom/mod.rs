@@ -15,8 +15,8 @@
 //! tightest level.
 //!
 //! 1. The head starts if its cheapest option is to start now. Otherwise, that option's nodes are
-//!    reserved from its time on. The reservation lasts until the head changes, that time passes
-//!    without the head starting, or another option that is no later costs less.
+//!    reserved from its start time on. The reservation lasts until the head changes, that time
+//!    passes without the head starting, or an option that is no later costs less.
 //! 2. The other jobs are tried in order of arrival. Each may start outside the reservation, or
 //!    anywhere if it is predicted to end by the reserved time. It starts if its cheapest option is
 //!    to start now.
@@ -83,8 +83,8 @@ struct EasyFreedom {
     answers: Answers,
     beside: BesideReservation,
     /// The number of jobs skipped at the front of the queue in this state and with this
-    /// reservation. Time alone cannot make these jobs startable, because waiting only gets cheaper.
-    /// A lower arrival rate could, but it is applied only when the state changes.
+    /// reservation. Time alone does not let these jobs start, because waiting only gets cheaper. A
+    /// lower arrival rate could, but it is applied only when the state changes.
     passed: usize,
     /// The value of [`Queue::withdrawals`] when jobs were last skipped.
     withdrawals: u64,

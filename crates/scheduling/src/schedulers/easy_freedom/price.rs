@@ -2,7 +2,7 @@
 
 use pavior_kernel::Time;
 
-/// The time that a machine with two thirds of its nodes busy takes to recover from lost time, as a
+/// The time that a machine with two thirds of its nodes busy takes to make up for lost time, as a
 /// multiple of the time lost: 1 / (1 - 2/3).
 const RECOVERY: f64 = 3.0;
 
@@ -13,7 +13,7 @@ const RECOVERY: f64 = 3.0;
 /// within `RECOVERY` times t.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
-    /// The machine's number of nodes.
+    /// The number of nodes in the machine.
     pub(super) machine: u32,
     /// The number of other waiting jobs.
     pub(super) waiting: usize,

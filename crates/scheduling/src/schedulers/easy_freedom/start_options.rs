@@ -28,8 +28,8 @@ pub(super) trait MachineAt {
 
 /// A search for a job's cheapest option. It visits times in order.
 ///
-/// A level of freedom is open until the job could start with a placement at that level. Freer
-/// levels allow every placement that tighter levels allow, so they close no later.
+/// A level of freedom stays open until a start is found at that level. Freer levels allow every
+/// placement that tighter levels allow, so they close no later.
 pub(super) struct StartOptions {
     now: Time,
     request: Request,

@@ -123,7 +123,8 @@ impl Prices {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Last {
-    /// All jobs released at or after this time. At best, they keep all nodes busy to the end.
+    /// All jobs released at or after this time. At best, they keep all nodes busy until the last
+    /// one ends.
     From(i64),
     /// A single job, given by its index.
     Job(usize),

@@ -141,7 +141,7 @@ fn statements_about_missing_runs_are_left_out() {
 fn built_in_statements_are_valid_and_faults_are_found() {
     assert!(Findings::built_in().rows().unwrap().len() > 5);
     for (row, reason) in [
-        (all("ratio = 'tff'", "'at-most', bound = 1"), "a strategy and a scheduler"),
+        (all("ratio = 'tff'", "'at-most', bound = 1"), "STRATEGY SCHEDULER"),
         (all("ratio = 'tfff easy'", "'at-most', bound = 1"), "tfff"),
         (all("ratio = 'tff easy'", "'at-most'"), "`bound` is missing"),
         (all("ratio = 'tff easy'", "'above'"), "apply only to `longer`"),

@@ -3,7 +3,7 @@
 //!
 //! The GABL paper calls the mean `num_mes`. We count messages per job, not per processor, because
 //! only then do the paper's loads result in its published utilization. The paper does not specify
-//! the rounding. Rounding down comes closest to the published numbers, and the other roundings are
+//! the rounding. Rounding down comes closest to the published numbers, and other rounding modes are
 //! available as options. Each job uses one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Values};

@@ -18,7 +18,7 @@ pub struct SideDistribution {
 
 /// A source of random boxes.
 pub trait DrawSides: Send {
-    /// Draws the sides of one job's box. A side is 1 on each axis that the machine lacks.
+    /// Draws the sides of one job's box. The side is 1 along any axis that the machine lacks.
     fn sides(&mut self, draw: &mut Stream) -> Sides;
 }
 

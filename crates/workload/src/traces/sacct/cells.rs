@@ -36,7 +36,7 @@ pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
         if end == 0 || !tasks[..end].iter().all(legal) {
             return None;
         }
-        // Waiting tasks share one line, which gets a task number that no real task has.
+        // Pending tasks share one line, which gets a task number that no real task has.
         id.task = Some(u64::MAX);
         rest = &tasks[end + 1..];
     } else if let Some(task) = rest.strip_prefix(b"_") {
@@ -79,12 +79,12 @@ pub(in crate::traces) fn number(cell: &[u8]) -> Option<f64> {
 /// The parts of a job's state that Pavior uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::traces) struct State {
-    /// The status in the Standard Workload Format: 1 for completed, 0 for failed, 5 for cancelled,
+    /// The status in the Standard Workload Format: 1 for completed, 0 for failed, 5 for canceled,
     /// or -1 for anything else.
     pub(in crate::traces) status: i64,
     /// True if the job, or this run of the job, has ended.
     pub(in crate::traces) over: bool,
-    /// True if the job was cancelled.
+    /// True if the job was canceled.
     pub(in crate::traces) cancelled: bool,
 }
 
@@ -117,7 +117,7 @@ const FAILED: [&[u8]; 7] = [
     b"DEADLINE",
 ];
 
-/// Returns the state word, without the name of the user who cancelled the job.
+/// Returns the state word, without the name of the user who canceled the job.
 pub(in crate::traces) fn state_word(cell: &[u8]) -> &[u8] {
     cell.split(|&byte| byte == b' ').next().unwrap_or_default()
 }
@@ -175,7 +175,7 @@ pub(in crate::traces) fn instant(cell: &[u8]) -> Option<(f64, Option<i64>)> {
     Some((seconds + decimals - offset as f64, Some(offset)))
 }
 
-/// Parses a time zone, as seconds east of Greenwich.
+/// Parses a time zone and returns its UTC offset in seconds.
 fn offset(zone: &str) -> Option<i64> {
     if zone == "Z" {
         return Some(0);

@@ -43,7 +43,8 @@ use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is the header of a `sacct` log or of an aligned table (later rejected).
+/// Returns true if a line is the header of a `sacct` log, or of an aligned table, which is rejected
+/// later.
 pub(super) fn is_header(line: &[u8]) -> bool {
     header::names_jobs(line) || header::is_aligned(line)
 }

@@ -1,4 +1,4 @@
-//! Finds an example of each kind of skipped line.
+//! Finds an example of each kind of skipped or out-of-order line.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::files;
 /// The maximum number of characters in an example.
 const MAX_EXAMPLE_CHARS: usize = 120;
 
-/// The first line skipped for a given reason.
+/// The first line that was skipped, or is out of order, for a given reason.
 #[derive(Serialize)]
 pub(super) struct Example {
     pub(super) reason: &'static str,
@@ -22,16 +22,17 @@ pub(super) struct Example {
     pub(super) text: String,
 }
 
-/// Reads the first line that was skipped for each reason, from a log with one job per line. Only
-/// regular files have examples, because standard input and pipes cannot be read twice.
+/// Reads the first line that was skipped for each reason, and the first that is out of order, from
+/// a log with one job per line. Only regular files have examples, because standard input and pipes
+/// cannot be read twice.
 ///
 /// # Errors
 /// Returns an error if the file can no longer be read.
 pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>, Failure> {
-    let first = |(reason, found): (&'static str, &[u64])| Some((*found.first()?, reason));
-    let skipped = summary.skipped.iter().map(|one| (one.reason, one.found.lines.as_slice()));
-    let back = ("submits_back", summary.submits_back.lines.as_slice());
-    let mut wanted: Vec<(u64, &str)> = skipped.chain([back]).filter_map(first).collect();
+    let skipped = summary.skipped.iter().map(|one| (one.reason, &one.found.lines));
+    let all = skipped.chain([("submits_back", &summary.submits_back.lines)]);
+    let mut wanted: Vec<(u64, &str)> =
+        all.filter_map(|(reason, lines)| Some((*lines.first()?, reason))).collect();
     wanted.sort_unstable();
     let mut examples = Vec::new();
     let Some(&(last, _)) = wanted.last() else { return Ok(examples) };
@@ -40,8 +41,8 @@ pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>
         return Ok(examples);
     }
     let text = pavior::files::open(path, files::lines().without_lines())?;
-    let (mut lines, mut wanted) =
-        (Lines::new(text).with_long_lines(), wanted.into_iter().peekable());
+    let mut lines = Lines::new(text).with_long_lines();
+    let mut wanted = wanted.into_iter().peekable();
     let error = |error| FileError::content(path, shown(&format!("{error}")).to_string());
     while lines.number < last && lines.advance().map_err(error)? {
         while let Some((line, reason)) = wanted.next_if(|&(line, _)| line == lines.number) {

@@ -23,9 +23,9 @@
 //! The engine takes O(N/64 log(side)), plus O(surface) for each base that it scores.
 //!
 //! Cost of `plain`: with B busy boxes, each axis has at most 4B + 2 candidates, and never more than
-//! it has bases. For each combination of candidates, the search tests the boxes near the
-//! combination's plane and line. This takes O(B^3) in 2D and O(B^4) in 3D. Memory depends only on
-//! B. A grant takes O(1) and a release O(B).
+//! it has bases. For each candidate x, the search tests only the boxes near the current z and y.
+//! This takes O(B^3) in 2D and O(B^4) in 3D. Memory depends only on B. A grant takes O(1) and a
+//! release O(B).
 //!
 //! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
 //! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only the abstract was

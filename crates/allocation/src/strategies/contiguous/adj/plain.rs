@@ -30,8 +30,8 @@ struct Near {
 }
 
 impl Near {
-    /// Adds an axis along which the placement and the box share `shares` coordinates, and along
-    /// which `touches` of the placement's two outer neighbors lie in the box.
+    /// Adds an axis on which the placement and the box share `shares` coordinates and `touches` of
+    /// the placement's two outer neighbors are in the box.
     fn along(self, shares: i64, touches: i64) -> Near {
         let touching = self.shared * touches + self.touching * shares;
         Near { shared: self.shared * shares, touching, ..self }
@@ -44,7 +44,7 @@ impl Adjacency {
         Adjacency { grid, candidates, near, tested: 0 }
     }
 
-    /// Returns true if trying all candidates for this many boxes takes less work than visiting all
+    /// Returns true if trying all candidates for this many boxes is cheaper than visiting all
     /// nodes.
     pub(super) fn is_short(grid: &Grid, boxes: usize) -> bool {
         let candidates: usize =
@@ -84,7 +84,8 @@ impl Adjacency {
         best
     }
 
-    /// Lists the coordinates at which a side touches or is flush with a busy box or the border.
+    /// Lists the coordinates at which a placement touches or is flush with a busy box or the
+    /// border.
     fn list_candidates(&mut self, busy: &[Cuboid], axis: usize, side: u16) {
         let (n, starts) = (i32::from(self.grid.side(axis)), self.grid.starts(axis, side));
         let ring = self.grid.wraps(axis) && i32::from(side) < n;

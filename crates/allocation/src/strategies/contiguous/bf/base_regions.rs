@@ -1,4 +1,4 @@
-//! Bases and their neighboring bases, for Best Fit's `base` and `area` readings.
+//! Bases and their neighboring bases, for Best Fit's `base` and `area` rules.
 
 use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
@@ -29,7 +29,7 @@ pub(crate) fn neighbours(
     })
 }
 
-/// Counts a base's neighboring positions that are not bases or lie beyond an end.
+/// Counts a base's neighboring positions that are beyond an end or are not bases.
 pub(crate) fn closed_neighbours(
     grid: &Grid,
     base: Coordinates,

@@ -15,8 +15,8 @@
 //!
 //! Two searches give the same answers. The engine computes the set of all bases in O(N/64
 //! log(side)) and counts contact only for the most promising ones, in O(surface) each. The `plain`
-//! search, like the `base` and `area` readings, fills a table of prefix sums in O(N). Each base
-//! then takes O(1) to test and score, because a face is a box one node thick. `area` labels the
+//! search, like the `base` and `area` rules, fills a table of prefix sums in O(N). Each base then
+//! takes O(1) to test and score, because a face is a box one node thick. `area` labels the
 //! connected sets of bases in another O(N). Zhu states O(N).
 //!
 //! Source: Zhu, JPDC 16(4), 1992, for 2D, known only from summaries: "maximum number of busy

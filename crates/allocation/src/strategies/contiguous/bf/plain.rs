@@ -1,5 +1,5 @@
 //! Best Fit's plain search, which tests every base of a shape and scores it with a table of prefix
-//! sums. Readings without an engine also use this search.
+//! sums. Rules without an engine also use this search.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
@@ -92,8 +92,8 @@ impl BoxRule for BestFit {
     }
 }
 
-/// Returns a score that is higher the smaller a base's region is and, among regions of equal size,
-/// the more closed neighbors (at most six) the base has.
+/// Returns a score that ranks bases in smaller regions higher and, among regions of equal size,
+/// bases with more closed neighbors (at most six).
 fn area_score(region: u32, neighbours: i64) -> i64 {
     neighbours - 8 * i64::from(region)
 }

@@ -161,7 +161,7 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
     (task < n).then_some((at % n) as u16)
 }
 
-/// The base coordinates along a side at which the task's and the submesh's ranges overlap.
+/// The base coordinates along a side for which the task's range overlaps the submesh's range.
 #[derive(Clone, Copy)]
 struct Along {
     /// The axis length.

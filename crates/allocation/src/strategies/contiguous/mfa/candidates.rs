@@ -22,7 +22,7 @@ pub struct MfaCandidate {
     pub around: Option<(usize, MfaSide)>,
     /// The base.
     pub base: Coordinates,
-    /// The score, or the reason that there is no score.
+    /// The score, or the reason why there is none.
     pub verdict: MfaVerdict,
 }
 
@@ -131,8 +131,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Returns the work done: the number of candidates and coverages visited, status cells filled,
-    /// and nodes adjacent to scored candidates.
+    /// Returns the work done: the number of candidates and coverages visited, of status cells
+    /// filled, and of nodes adjacent to scored candidates.
     pub(crate) fn work(&self) -> Work {
         self.work + self.coverages.work()
     }

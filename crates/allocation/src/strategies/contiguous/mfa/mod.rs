@@ -194,8 +194,8 @@ impl BoxRule for Engine {
 }
 
 impl Engine {
-    /// Returns the best candidate that the walk would visit first: the first one around the
-    /// earliest-granted submesh that any of the best candidates touches.
+    /// Returns the best candidate that the walk would visit first, which is the first one around
+    /// the earliest-granted submesh that any best candidate touches.
     fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
         let mut tested = 0;
         let met = view.busy().iter().find_map(|held| {

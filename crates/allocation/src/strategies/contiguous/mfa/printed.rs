@@ -30,8 +30,9 @@ impl Printed {
         Printed { turn, walk: Walk::new(false), busy: BusyList::default(), tested: 0 }
     }
 
-    /// Runs the printed search: each orientation starts over, and the best base of the last one is
-    /// returned unless an earlier base is perfect. If no index exceeds p + q, the answer is <0,0>.
+    /// Runs the search as printed: each orientation starts over, and the best base of the last one
+    /// is returned unless an earlier base is perfect. If no index exceeds p + q, the answer is
+    /// <0,0>.
     fn printed(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
         let turns = if self.turn == Turn::All { 6 } else { 1 };
         let flat = orientations(request.shape?).take(turns).filter(|shape| shape[2] == 1);

@@ -13,7 +13,7 @@ pub(super) type Area = [AxisRange; 3];
 pub(super) struct StackBased {
     /// Scratch space for the busy boxes' coverages for the current shape.
     coverages: CoverageList,
-    /// Scratch space: areas, and for each the number of coverages known not to overlap it.
+    /// Scratch space for areas, each with the number of coverages known not to overlap it.
     stack: Vec<(Area, usize)>,
     /// The number of areas popped from the stack, plus the number of coverages compared with them.
     tested: u64,

@@ -1,4 +1,4 @@
-//! Grows a closed region: a set to which each node is added with all nodes that it cuts off.
+//! Grows a closed region: each node is added to the set together with all nodes that it cuts off.
 //!
 //! ```text
 //!   # . . #      the corner c is connected only through d: taking d also takes c,
@@ -15,11 +15,11 @@ use super::flood_fill::FloodFill;
 use super::frontier::Frontier;
 use super::hop_sums::HopSums;
 
-/// Marks a node that is not in the set and has never been adjacent to it.
+/// The mark of a node that is not in the set and has never been adjacent to it.
 const REST: u8 = 0;
-/// Marks a node in the set.
+/// The mark of a node in the set.
 const TAKEN: u8 = 1;
-/// Marks a node that is not in the set but has been adjacent to it.
+/// The mark of a node that is not in the set but has been adjacent to it.
 const MET: u8 = 2;
 
 /// State for growing one region after another, including scratch buffers.

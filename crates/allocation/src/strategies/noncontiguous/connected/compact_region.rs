@@ -1,4 +1,4 @@
-//! Grows a compact region: a set to which one free neighbor is added at a time.
+//! Grows a compact region by adding one free neighbor at a time.
 //!
 //! ```text
 //!   . 1 . .      fullest: the neighbor with the most neighbors in the set o, here 2
@@ -6,12 +6,12 @@
 //!   . o o 1
 //! ```
 //!
-//! The next node depends only on the set. Growing therefore stops at a set that was reached before,
-//! because the result would be the same.
+//! The next node depends only on the set, so growth stops at a set that was reached before: the
+//! result would be the same.
 //!
-//! Invariant: marks and lists are empty between growths.
+//! Invariant: marks and lists are empty between calls to `grow`.
 //!
-//! Cost: O(1) per free neighbor compared, [`HopSums::add`] per node, and O(1) per earlier growth.
+//! Cost: O(1) per free neighbor compared, [`HopSums::add`] per node, and O(1) per earlier region.
 
 use std::mem::take;
 
@@ -32,7 +32,7 @@ pub(super) enum NextNode {
     Nearest,
 }
 
-/// Marks a node in the set. Any other node's mark is its number of neighbors in the set.
+/// The mark of a node in the set. Any other node's mark is its number of neighbors in the set.
 const TAKEN: u8 = 128;
 
 /// Returns a node's contribution to a set's hash, which does not depend on node order.
@@ -77,10 +77,10 @@ impl CompactRegions {
 
     /// Grows a set of `nodes` nodes that contains `seed`. Returns the set's nodes in no particular
     /// order, and leaves the set in `hop_sums`. Returns `None` once the set's sum of hops exceeds
-    /// `most` or the set equals one that an earlier growth reached.
+    /// `most` or the set equals one that an earlier call reached.
     ///
     /// The component must be the most recently started one, and must have enough nodes. `most` must
-    /// not increase from one growth to the next.
+    /// not increase from one call to the next.
     pub(super) fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -129,8 +129,8 @@ impl CompactRegions {
         Region { next, nodes, hashes }
     }
 
-    /// Returns true if an earlier growth reached the same set, and the set is complete or that
-    /// growth used the same rule.
+    /// Returns true if an earlier call reached the same set, and the set is complete or that call
+    /// used the same rule.
     fn is_known(&self, region: &Region, nodes: usize) -> bool {
         let last = region.nodes.len() - 1;
         let hash = region.hashes[last];

@@ -158,7 +158,7 @@ impl ComponentGraph {
         let mut seeds: Vec<u32> = fewest.into_iter().map(|number| number as u32).collect();
         for corner in 0..8 {
             let up = |axis: usize| corner >> axis & 1 == 1;
-            // An axis with only one node has only one corner.
+            // On an axis with only one node, both corners coincide.
             if (0..3).any(|axis| up(axis) && grid.side(axis) == 1) {
                 continue;
             }

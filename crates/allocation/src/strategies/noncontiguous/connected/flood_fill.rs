@@ -28,9 +28,9 @@ pub(super) struct FloodFill {
     looked: u64,
 }
 
-/// Marks a node that no flood has reached.
+/// The mark of a node that no flood has reached.
 const UNREACHED: u32 = u32::MAX;
-/// Marks a node that no flood may enter.
+/// The mark of a node that no flood may enter.
 const BARRED: u32 = u32::MAX - 1;
 
 #[derive(Clone, Copy)]
@@ -162,7 +162,7 @@ impl FloodFill {
         }
     }
 
-    /// Starts a flood at a node, unless another flood has reached it.
+    /// Starts a flood at a node, unless a flood has already reached it.
     fn start(&mut self, node: u32) {
         if self.marks[node as usize] == UNREACHED {
             let flood = self.floods.len() as u32;
@@ -211,7 +211,7 @@ impl FloodFill {
         }
     }
 
-    /// Visits the neighbors of the next node of a flood, which then grows or meets other floods.
+    /// Visits the neighbors of a flood's next node, so that the flood grows or meets other floods.
     fn grow(
         &mut self,
         component: &ComponentGraph,

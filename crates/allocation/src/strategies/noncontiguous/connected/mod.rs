@@ -50,8 +50,8 @@
 //! - a shape: O(N/64 log(side)), or O(refused boxes) if it contains a box refused earlier;
 //! - a component of C nodes: O(C), once per query if used;
 //! - a candidate: floods from its free neighbors until all but one have met or ended, at most O(C);
-//! - a grown set: O(n (s + f)) for the sides s of its bounding box (whole sides of rings) and f
-//!   free neighbors; step 3 adds one flood per neighbor;
+//! - a grown set: O(n (s + f)) for bounding-box sides totaling s (rings count in full) and f free
+//!   neighbors; step 3 adds one flood per neighbor;
 //! - branch and bound: O(128) per step.
 //!
 //! The number of grown sets, times n, times the sum of the machine's sides, is limited to 2^22, but
@@ -60,12 +60,12 @@
 //!
 //! Source: this project, based on three ideas. The first is to grow a set by adding the neighbor
 //! with the most granted neighbors: Shdefat, Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas),
-//! whose L-shapes restrict it to plane meshes). The second is to measure compactness by the sum of
+//! whose L-shapes restrict it to 2D meshes). The second is to measure compactness by the sum of
 //! hops between all pairs: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
 //! "Communication-aware processor allocation for supercomputers", Algorithmica 50(2), 2008. The
-//! third is that both sides can stay connected: Győri 1976 and Lovász 1977 show that a 2-connected
-//! graph can be divided into two connected parts of any sizes. If a corridor or corner is connected
-//! through a single node, some nodes may have to be cut off.
+//! third is that the set and the rest can both stay connected: Győri 1976 and Lovász 1977 show that
+//! a 2-connected graph can be divided into two connected parts of any sizes. If a corridor or
+//! corner is connected through a single node, some nodes may have to be cut off.
 
 mod branch_and_bound;
 mod closed_region;

@@ -1,7 +1,7 @@
 //! GABL's engine, which computes each shape's set of all bases and chooses among the bases in
 //! busy-list order.
 //!
-//! Invariant: the pieces are the same as the plain search's. While searching for one shape, bases
+//! Invariant: the pieces are the same as the plain search's. During the search for one shape, bases
 //! are removed but never added, so a busy box without an adjacent base is skipped for good.
 //!
 //! Cost: O(N/64) per shape for the bases. The [`gabl`](super) documentation covers the rest.

@@ -118,8 +118,8 @@ struct Greedy {
     /// True if each piece is one of the largest free boxes.
     largest: bool,
     busy: BusySearch,
-    /// The engine, or `None` with `plain` or `shape=largest`. Even if there is an engine, the plain
-    /// search is used when the busy list is short, because it is faster then.
+    /// The engine, or `None` with `plain` or `shape=largest`. Even with an engine, the plain search
+    /// is used when the busy list is short, because it is then faster.
     engine: Option<Engine>,
 }
 

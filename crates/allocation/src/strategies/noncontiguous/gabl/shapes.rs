@@ -15,12 +15,12 @@ use pavior_mesh::{Grid, Sides, volume};
 #[derive(Clone, Copy)]
 pub(super) struct Shapes {
     grid: Grid,
-    /// True if, among several longest sides, the last one shrinks; otherwise, the first does.
+    /// True if the last of several longest sides shrinks, rather than the first.
     last_of_ties: bool,
 }
 
 impl Shapes {
-    /// Creates shapes for a grid. If several sides are longest, the first or the last one shrinks.
+    /// Creates shapes for a grid. `last_of_ties` determines which of several longest sides shrinks.
     pub(super) fn new(grid: Grid, last_of_ties: bool) -> Shapes {
         Shapes { grid, last_of_ties }
     }

@@ -36,7 +36,8 @@ impl Clone for ShrinkingBases {
 }
 
 impl ShrinkingBases {
-    /// Finds the bases for a sequence of shapes ending in a single node. Some node must be free.
+    /// Finds the bases for a sequence of shapes ending in a single node. At least one node must be
+    /// free.
     pub(crate) fn load(
         &mut self,
         free: &Occupancy,
@@ -62,8 +63,8 @@ impl ShrinkingBases {
         }
     }
 
-    /// Adds a shape's set of bases if it is not empty. Copies the set, among `smaller`, of a shape
-    /// that is one node shorter along some axis, and grows the copy along that axis.
+    /// Adds a shape's set of bases if it is not empty. Takes a set from `smaller` whose shape is
+    /// one node shorter along one axis, and grows a copy of it along that axis.
     fn add_grown(&mut self, grid: Grid, shape: Sides, smaller: std::ops::Range<usize>) {
         let grown = smaller.into_iter().find_map(|index| {
             let less = self.sets[index].shape();

@@ -128,8 +128,8 @@ impl LineShells {
             let (low, end) = (low + n, end + n);
             (sum(end, end + last), sum(low + 1 - last, low + 1))
         } else {
-            // The number of terms whose coordinates are on the line. Each remaining term of the sum
-            // at ends is the total number of free nodes; for lows, it is 0.
+            // The number of terms in each sum that are on the line. Each remaining term at the ends
+            // is the total number of free nodes; each remaining term at the lows is 0.
             let (end_terms, low_terms) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
             let all = u64::from(self.below[self.side]);
             let ends = if end_terms > 0 { sum(end, end + end_terms) } else { 0 };

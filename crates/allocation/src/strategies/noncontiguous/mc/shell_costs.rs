@@ -30,7 +30,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use super::shells::{Core, Offer};
 
-/// Number of centers that are processed together.
+/// The number of centers processed together.
 const LANES: usize = 8;
 type Lanes = [u16; LANES];
 

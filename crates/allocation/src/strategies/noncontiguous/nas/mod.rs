@@ -36,9 +36,10 @@
 //! - The printed conditions allow only +x and +y neighbors (`neighbours=right-up`), so growth fails
 //!   in corners.
 //! - The order of growth is our choice. If no shape of n nodes is requested, the search starts with
-//!   the boxes of n nodes. If no shape is requested at all, the first of these boxes is used.
-//! - Tori and 3D are not supported, because neither the Ls nor the nuclei are defined there.
-//!   Growing by the neighbor with the most granted neighbors works there, too: see
+//!   the boxes of n nodes. If no shape is requested at all, the Ls and nuclei use the first of
+//!   them.
+//! - Tori and 3D are not supported, because neither the Ls nor the nuclei are defined there. Adding
+//!   the neighbor with the most granted neighbors works there, too: see
 //!   [`connected`](super::connected).
 
 mod allocated;
@@ -226,9 +227,9 @@ impl SearchRule for NeighbourAllocation {
         if rectangle.is_some() {
             return rectangle.map(Placement::Whole);
         }
-        // An L is connected, and so is a nucleus that grows by neighbors, so both fail if every
-        // component of free nodes has fewer than n nodes. The plain search omits this test and
-        // needs the components only for growth.
+        // Ls and nuclei that grow by neighbors are connected, so both fail if every component of
+        // free nodes has fewer than n nodes. The plain search omits this test and needs the
+        // components only for growth.
         let may_connect = self.plain || self.growth.prepare(free) >= nodes;
         if may_connect && let Some(parts) = self.l_shape(free, asked, exact) {
             return Some(Placement::Parts(parts.to_vec()));

@@ -1,11 +1,11 @@
 //! Grows NAS's nuclei, neighbor by neighbor, to the requested number of nodes.
 //!
-//! `reaches` tests whether a nucleus can grow to a number of nodes, and `grow` grows it. With
+//! `reaches` tests whether a nucleus can grow to a given number of nodes, and `grow` grows it. With
 //! four-way neighbors, a nucleus can reach every node in its component, so checking the component's
 //! size is enough. With right-up neighbors, `reaches` runs a flood fill.
 //!
-//! Invariant: `grow` can reach the number by adding only neighbors if and only if `reaches` returns
-//! true. Otherwise, `grow` continues from the nearest free node.
+//! Invariant: `reaches` returns true if and only if `grow` can reach the requested number by adding
+//! only neighbors. Otherwise, `grow` continues from the nearest free node.
 //!
 //! Cost: O(N/64) and O(r log r) per state with r runs of free nodes. `reaches` takes O(log r) with
 //! four-way neighbors and O(n) with right-up neighbors. `grow` takes O(n log n), and O(N) if no
@@ -50,8 +50,8 @@ impl NeighbourGrowth {
         NeighbourGrowth { grid, rule, components, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Loads the state for later queries. Returns the size of the largest component, a limit on any
-    /// growth. Takes O(N/64) time for N nodes, plus O(runs of free nodes).
+    /// Loads the state for later queries. Returns the size of the largest component, which limits
+    /// any growth. Takes O(N/64) time for N nodes, plus O(runs of free nodes).
     pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.components.load(&self.grid, free);

@@ -57,7 +57,7 @@ impl Cables {
         (0..3).filter(move |&axis| torus[axis] && (2..grid.side(axis)).contains(&shape[axis]))
     }
 
-    /// Returns the axis and first unit of each line of which a ring of the box uses only a part.
+    /// Returns the axis and first unit of each line that the box's rings use only in part.
     fn rings_of(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, Coordinates)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         self.ring_axes(cuboid.sides).flat_map(move |axis| {

@@ -13,7 +13,7 @@ use super::{family, torus_axes};
 use crate::Placement;
 use crate::claim::Scene;
 
-/// Returns true if, for any allowed box, all units and cables are available.
+/// Returns true if some allowed box has all of its units and cables available.
 pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     let (grid, users) = (scene.free.grid(), Users::of(scene));
     family(scene.request, grid, scene.options).iter().any(|shape| {
@@ -67,7 +67,7 @@ fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coo
                 from[axis] = at;
                 cables.push((axis, from));
             };
-            // Each of a ring's cables is listed once per line, by the first unit there.
+            // For a ring, only its first unit on each line lists the cables.
             let is_first = unit[axis] == cuboid.base[axis];
             let last = cuboid.coordinate(grid, axis, side - 1);
             match options.get("wiring") {

@@ -23,17 +23,17 @@
 //! free box whose cables are taken is not granted.
 //!
 //! Cost: O(N/64 log(side)) per shape. For a shape that needs cables, any unit on a line whose
-//! cables are taken counts as busy. `mfp` repeats the search for the largest free box at every base
-//! that touches the largest one.
+//! cables are taken counts as busy. `mfp` repeats the search for the largest free box for every
+//! placement that overlaps the current one.
 //!
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in
 //! the Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated
 //! links, multi-toroidal lines); Krevat, Castaños & Moreira, "Job scheduling for the BlueGene/L
 //! system", JSSPP 2002 (`mfp`: keep the maximal free partition large).
 //!
-//! Departures: the cables are our own model, based on descriptions in these sources. Also our own
-//! are the number of loops per line, cables that pass through failed units and other partitions'
-//! units, and an `mfp` that counts free units regardless of their cables.
+//! Departures: the cables are our own model, based on descriptions in these sources. The number of
+//! loops per line, cables that pass through failed units and other partitions' units, and an `mfp`
+//! that counts free units regardless of their cables are also our own.
 
 mod cables;
 mod judge;
@@ -119,7 +119,7 @@ fn torus_axes(options: &Options) -> [bool; 3] {
 }
 
 /// Returns the maximum number of rings that can use part of the same line. With plain wiring, a
-/// ring occupies the whole line, because its way back uses the cables of all other units.
+/// ring occupies the whole line, because its return path uses the cables of all other units.
 fn rings_a_line(options: &Options) -> u32 {
     match options.get("wiring") {
         "plain" => 1,

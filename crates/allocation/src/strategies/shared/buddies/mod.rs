@@ -129,7 +129,7 @@ impl Buddies {
                     self.needs[level] -= 1;
                     parts.push(self.cuboid(self.block(base, level)));
                 } else {
-                    // Blocks at level 0 are single free nodes, and enough nodes are free.
+                    // Never reached at level 0: blocks there are single nodes, and enough are free.
                     self.needs[level - 1] += self.radix * self.needs[level];
                     self.needs[level] = 0;
                 }

@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_eight_symmetries() {
-        // For 4x3 and k = 1, the L is 2x4 beside 2x2. Each symmetry maps the nodes' coordinates.
+        // For 4x3 and k = 1, the L is 2x4 next to 2x2. Each symmetry maps the nodes' coordinates.
         let l_shape = cut(4, 3, 1).unwrap();
         let nodes = |l_shape: LShape| -> Vec<[u16; 2]> {
             let all = l_shape.parts.iter().flat_map(|part| part.nodes(&grid()));

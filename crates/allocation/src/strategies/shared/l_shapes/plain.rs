@@ -1,4 +1,4 @@
-//! The plain search for L-shapes, base by base: the reference for the search by sets of bases.
+//! A plain search for L-shapes, one base at a time, as a reference for the search by sets of bases.
 //!
 //! Cost: O(N) per state, and O(bases) per L.
 

@@ -4,8 +4,8 @@
 //! Invariant: each of the engine's `sets` contains a part's bases in the current state. An L's
 //! eight symmetries share the sets of four distinct parts.
 //!
-//! Cost: the engine takes O(N/64 log(side)) per part and O(N/64) per L; the search base by base
-//! takes O(N) per state and O(bases) per L.
+//! Cost: the engine takes O(N/64 log(side)) per part and O(N/64) per L; the plain search takes O(N)
+//! per state and O(bases) per L.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Sides};
@@ -17,7 +17,7 @@ use crate::strategies::shared::l_shapes::plain::PlainSearch;
 /// A search for an L's bases.
 #[derive(Clone)]
 pub(crate) enum LShapeSearch {
-    /// The search base by base.
+    /// The search that tests each base.
     Plain(PlainSearch),
     /// The search that intersects the parts' sets of bases, 64 bases at a time.
     Sets(PartSets),

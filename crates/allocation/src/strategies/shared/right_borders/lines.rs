@@ -112,7 +112,7 @@ impl RightBorders {
         }
         self.walk.skip_to_first(Some(&self.busy), bases);
         match [List::Granted, List::Proposed].map(|list| self.next_in(list, bases)) {
-            // The box with the higher top row comes first. In a tie, the granted box does.
+            // The box with the higher top row comes first. Ties go to the granted box.
             [Some((granted_top, _)), Some((proposed_top, found))] if proposed_top > granted_top => {
                 Some(found)
             }

@@ -31,8 +31,8 @@ impl Piece {
     }
 }
 
-/// The pieces of a rectangle of bases, which is cut where it crosses the end of a ring. There are
-/// therefore up to two intervals per axis.
+/// The pieces of a rectangle of bases. The rectangle is split where it wraps around, so there are
+/// up to two intervals per axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     pub(super) y: [AxisRange; 2],

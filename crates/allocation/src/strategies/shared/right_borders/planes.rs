@@ -23,7 +23,7 @@ use crate::strategies::shared::busy_list::BusyList;
 pub(crate) struct BusyBoxes<'a> {
     /// The boxes of each [`List`].
     lists: [&'a [Cuboid]; 2],
-    /// The list, if it may be able to look boxes up by their nodes.
+    /// The list, if it might support looking boxes up by node.
     by_node: Option<&'a BusyList>,
 }
 

@@ -115,7 +115,7 @@ impl PlaneSubtraction {
     }
 
     /// Stores the part of a plane that no busy box covers in the field `plane`. Returns the maximum
-    /// number of pieces reached on the way.
+    /// number of pieces reached in the process.
     fn clear_plane(&mut self, plane: Plane) -> usize {
         self.plane.clear();
         self.plane.extend(plane.pieces.iter());

@@ -105,13 +105,13 @@ impl BorderWalk {
         self.passed[list as usize]
     }
 
-    /// Passes the box at which the walk has stopped, because no base to its right is left.
+    /// Passes the box at which the walk has stopped, because it has no bases left to its right.
     pub(super) fn pass(&mut self, list: List) {
         self.passed[list as usize] += 1;
     }
 
     /// Moves the walk back because a box was inserted into a list at `index`. That box and all
-    /// boxes after it count as not passed again.
+    /// boxes after it no longer count as passed.
     pub(super) fn turn_back(&mut self, list: List, index: usize) {
         let passed = &mut self.passed[list as usize];
         *passed = (*passed).min(index);

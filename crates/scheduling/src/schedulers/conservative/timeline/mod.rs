@@ -88,7 +88,8 @@ impl NodeTimeline {
 
     /// Returns a placement's nodes as a set, if it has so many parts that a set is faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
-        /// The approximate number of words that can be updated in the time taken by one part.
+        /// The approximate number of words that can be updated in the time it takes to update one
+        /// part.
         const WORDS_A_PART: usize = 16;
         let grid = self.free[0].grid();
         let words = grid.nodes() as usize / 64;

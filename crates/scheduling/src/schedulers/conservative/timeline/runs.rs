@@ -28,7 +28,7 @@ use super::search::Search;
 use super::window::{Entered, Window};
 use crate::schedulers::conservative::slot::Interval;
 
-/// An inclusive range of segments. A job spans the same dips whichever of them it begins in.
+/// An inclusive range of segments. A job spans the same dips no matter which of them it begins in.
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) last: usize,

@@ -5,8 +5,8 @@
 //!
 //! If the job's answers are monotone, most segments are ruled out in groups:
 //!
-//! 1. Start times within half the job's length of each other share the other half of its run. If
-//!    the job does not fit in this shared part, it fits at none of these times. Deciding this
+//! 1. Runs that start within half the job's length of each other overlap by at least half. If the
+//!    job does not fit in this shared part, it fits at none of these start times. Deciding this
 //!    usually takes one query, after a check of a few dips in the shared part.
 //! 2. The remaining segments are divided into [`Runs`]. Within a run, the free nodes only increase.
 //!    Its last segment is tried, and if the job fits there, the others are bisected.
@@ -96,8 +96,8 @@ impl NodeTimeline {
         None
     }
 
-    /// Tests whether the job could fit for all starts in `group` at once. First checks a few of the
-    /// dips that it would span, because usually one of them leaves too few nodes.
+    /// Tests all start times in `group` at once. First checks a few of the dips that the job would
+    /// span, because usually one of them leaves too few nodes.
     fn tried(
         &self,
         group: &Range<usize>,
