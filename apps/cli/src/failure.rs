@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 
+use console::measure_text_width;
 use pavior::BadName;
 use pavior::experiments::{InputError, LogError, Setting, SettingError};
 use pavior::text::{excerpt, shown};
@@ -91,7 +92,7 @@ impl Failure {
         let column = text[line_start..start].chars().count() + 1;
         let span = start - line_start..span.end.clamp(start, line_end) - line_start;
         let origin = format!("{}:{number}:{column}:", files::shown(file));
-        let line = text[line_start..line_end].to_string();
+        let line = text[line_start..line_end].trim_end_matches('\r').to_string();
         Failure::Usage { message: message.into(), place: Some(Place { origin, line, span }) }
     }
 
@@ -123,10 +124,10 @@ impl Failure {
 impl Place {
     fn show(&self) {
         let (line, span) = excerpt(self.line.as_bytes(), self.span.clone());
-        let before = line.get(..span.start).map_or(0, |text| text.chars().count());
-        let at_fault = line.get(span).map_or(0, |text| text.chars().count());
+        let before = line.get(..span.start).map_or(0, measure_text_width);
+        let at_fault = line.get(span).map_or(0, measure_text_width);
         let origin = shown(&self.origin).to_string();
-        let indent = " ".repeat(origin.chars().count());
+        let indent = " ".repeat(measure_text_width(&origin));
         eprintln!("  {origin} {line}");
         eprintln!("  {indent} {}{}", " ".repeat(before), "^".repeat(at_fault.max(1)));
     }

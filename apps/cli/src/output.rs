@@ -16,7 +16,7 @@ use crate::harmless;
 /// The maximum width of tables and sentences in answers and advice, even on wide terminals.
 pub(crate) const MAX_WIDTH: usize = 80;
 
-/// The minimum width of a truncated text column.
+/// The minimum width of a truncated last column.
 const MIN_COLUMN_WIDTH: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -120,16 +120,17 @@ pub(crate) fn labeled(label: &str, items: &[String]) -> String {
     lines.concat()
 }
 
-/// Returns rows as JSON objects, converting each cell to a number, a boolean, null or a string.
-pub(crate) fn objects(columns: &[&str], rows: &[Vec<String>]) -> Value {
-    let typed = |cell: &String| match (cell.as_str(), cell.parse::<f64>()) {
-        ("", _) => Value::Null,
-        ("yes" | "no", _) => (cell == "yes").into(),
-        (_, Ok(number)) => number.into(),
-        (_, Err(_)) => cell.as_str().into(),
+/// Returns rows as JSON objects. The first `words` columns contain text; all other cells are
+/// converted to numbers, booleans or null.
+pub(crate) fn objects(columns: &[&str], words: usize, rows: &[Vec<String>]) -> Value {
+    let typed = |(column, cell): (usize, &String)| match cell.as_str() {
+        text if column < words => Value::from(text),
+        "yes" | "no" => (cell == "yes").into(),
+        number => serde_json::from_str(number).unwrap_or_default(),
     };
     let object = |row: &Vec<String>| -> Value {
-        columns.iter().zip(row).map(|(name, cell)| (name.to_string(), typed(cell))).collect()
+        let cells = row.iter().enumerate().map(typed);
+        columns.iter().map(ToString::to_string).zip(cells).collect()
     };
     rows.iter().map(object).collect()
 }
@@ -209,8 +210,19 @@ impl Table {
     }
 
     /// Prints as many columns as fit in the width, and returns the number of columns omitted. The
-    /// last printed column may be truncated if it contains text.
+    /// first and the last printed column may be truncated if they contain text.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
+        let sizes = self.sizes(width);
+        let mut out = io::stdout().lock();
+        for row in std::iter::once(&self.header).chain(&self.rows) {
+            writeln!(out, "{}", self.line(row, &sizes).trim_end())?;
+        }
+        out.flush()?;
+        Ok(self.header.len() - sizes.len())
+    }
+
+    /// Returns the width of each printed column.
+    fn sizes(&self, width: usize) -> Vec<usize> {
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
@@ -228,12 +240,7 @@ impl Table {
                 break;
             }
         }
-        let mut out = io::stdout().lock();
-        for row in std::iter::once(&self.header).chain(&self.rows) {
-            writeln!(out, "{}", self.line(row, &sizes).trim_end())?;
-        }
-        out.flush()?;
-        Ok(self.header.len() - sizes.len())
+        sizes
     }
 
     fn line(&self, row: &[String], sizes: &[usize]) -> String {
@@ -246,5 +253,40 @@ impl Table {
             line += &pad_str(&row[column], size, side, Some("…"));
         }
         line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_stay_text_and_counts_are_integers() {
+        let rows = ["2008", "yes", "nan"].map(|name| [name, "60", "0.5000", "no", ""]);
+        let rows = rows.map(|row| row.map(str::to_string).to_vec());
+        let objects = objects(&["log", "jobs", "held", "holds", "leads"], 1, &rows);
+        assert_eq!(objects[1]["log"], "yes");
+        let last = json!({"log": "nan", "jobs": 60, "held": 0.5, "holds": false, "leads": null});
+        assert_eq!((&objects[0]["log"], &objects[2]), (&json!("2008"), &last));
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_are_truncated_or_dropped() {
+        let row = [&"a".repeat(30), "1234", &"b".repeat(30)].map(str::to_string).to_vec();
+        let table = Table::new(&["name", "nodes", "meaning"], 1).with_words(2);
+        let table = table.with_rows([row.clone()]);
+        for (width, sizes) in [
+            (69, vec![30, 5, 30]),
+            (68, vec![30, 5, 29]),
+            (60, vec![30, 5, 21]),
+            (40, vec![20, 5]),
+            (42, vec![21, 5, 12]),
+            (8, vec![4]),
+        ] {
+            assert_eq!(table.sizes(width), sizes, "{width}");
+        }
+        assert_eq!(table.line(&row, &[5, 5, 3]), "aaaa…   1234  bb…");
     }
 }

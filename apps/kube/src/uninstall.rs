@@ -9,7 +9,8 @@ use crate::objects::{Job, Object as _, Pod};
 use crate::read::{ACTIVE_PODS, list};
 use crate::write::{WriteError, Writer};
 
-/// The maximum number of times to list the gated pods, in case some change in the meantime.
+/// The maximum number of times that the gated pods are listed, because pods may change in the
+/// meantime.
 const MAX_ROUNDS: usize = 5;
 
 /// The treatment of gated pods.
@@ -28,7 +29,7 @@ pub struct Removal {
     pub opened: Vec<String>,
     /// Pods that are still gated, with any errors.
     pub left: Vec<String>,
-    /// Jobs that must be recreated without the gate, because their new pods would be gated, too.
+    /// Jobs that must be recreated without the gate; otherwise, their new pods would be gated, too.
     pub jobs: Vec<String>,
 }
 
@@ -67,7 +68,7 @@ async fn remove_gates(client: Client, treatment: GatedPods) -> Result<Removal, K
                 }
             }
         }
-        // A pod in conflict has changed or has been deleted, which the next list shows.
+        // In a conflict, the pod has changed or was deleted, as the next list will show.
         if !has_conflict {
             break;
         }
@@ -101,8 +102,8 @@ mod tests {
         json!({ "metadata": {}, "items": names.iter().map(pod).collect::<Vec<_>>() })
     }
 
-    /// Opens the pods in lists that the server sends one after another. Patches get the code that
-    /// the pod's name begins with.
+    /// Opens the pods in the lists that the stub server sends in turn. Each patch is answered with
+    /// the code that begins the pod's name.
     async fn open(lists: &[&[&str]]) -> (Result<Removal, KubeError>, StubServer) {
         let mut lists: Vec<Value> = lists.iter().rev().map(|names| pods(names)).collect();
         let server = StubServer::start(move |request: &Request| {

@@ -1,5 +1,5 @@
-//! Reads arguments in all the forms in which users may write them: machines as names or sides,
-//! whole numbers, and numpy scalars.
+//! Reads arguments in all the forms in which users may write them: machines given by name or by
+//! sides, whole numbers, and numpy scalars.
 
 use pavior::Grid;
 use pyo3::exceptions::PyTypeError;

@@ -43,8 +43,8 @@ pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     }
 }
 
-/// Converts the error that stopped a run. The message begins with `of`, which may name the run,
-/// unless the caller's own code failed.
+/// Converts the error that stopped a run. Unless the caller's own code failed, the message begins
+/// with `of`, which may name the run.
 pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     match error {
         RunError::Failed(error) => failed(py, error),

@@ -70,7 +70,7 @@ pub(crate) fn cell(text: &str) -> String {
     text.chars().take(MAX_CELL - 1).chain(['…']).collect()
 }
 
-/// Text for the first and last rows of a table, with headings.
+/// The first and last rows of a table as text, with headings.
 pub(crate) struct Excerpt {
     heads: Vec<String>,
     /// True for each column that contains numbers.

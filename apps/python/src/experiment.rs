@@ -31,7 +31,7 @@ pub(crate) struct Specification {
     folder: PathBuf,
     pub(crate) fingerprint: String,
     classes: Vec<Py<PyAny>>,
-    /// The in-memory logs, keyed by the names that the text uses for them.
+    /// The in-memory logs, keyed by their names in the experiment's text.
     logs: HashMap<String, Py<Trace>>,
 }
 
@@ -131,7 +131,7 @@ impl Specification {
     }
 
     /// Returns the spans that remain to be run, except those in progress (`without`). The list is
-    /// empty once everything is done. It depends only on the known replications.
+    /// empty once everything is done. It depends only on `without` and on the known replications.
     #[pyo3(signature = (journal, *, without = Vec::new()))]
     #[pyo3(text_signature = "($self, journal, *, without=())")]
     fn wanted(

@@ -23,7 +23,8 @@ pub(crate) struct Explanation {
     state: State,
     request: Request,
     answers: Vec<Answer>,
-    /// A free location for the request, or the jobs that block it, if the request has a shape.
+    /// A free location for the request, or the jobs in its way. Set only if the request has a
+    /// shape.
     why: Option<Why>,
     nearest: Option<Cuboid>,
     jobs: Jobs,

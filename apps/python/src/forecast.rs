@@ -21,9 +21,10 @@ use crate::run_request::{Call, RunRequest, taken, unexpected};
 use crate::table::{Table, column, flags};
 
 /// Forecasts the start of each job in a log as an interval, using only what is known when the job
-/// is submitted. Each forecast runs `futures` simulations on `threads` threads, but the number of
-/// threads does not affect the results. The other keywords and the exceptions are the same as for
-/// `simulate`.
+/// is submitted. Each forecast runs `futures` (default: 8) simulations on `threads` (default: 1)
+/// threads, but the number of threads does not affect the results. The default scheduler is `easy`.
+/// The keywords `progress`, `shape_rule`, `freedom`, `seed` and those that affect how the log is
+/// read, and the exceptions, are the same as for `simulate`.
 #[pyfunction]
 #[pyo3(signature = (trace, machine = None, strategy = None, scheduler = None, **parameters))]
 #[pyo3(text_signature = None)]
@@ -44,8 +45,8 @@ pub(crate) fn forecast<'py>(
     let progress = taken(&rest, "progress")?;
     for (key, _) in &rest {
         let key: String = key.extract()?;
-        let of_jobs = ["shape_rule", "freedom", "seed"].contains(&&*key);
-        if !of_jobs && parameters::of_reading(&key).is_none() {
+        let is_other = ["shape_rule", "freedom", "seed"].contains(&&*key);
+        if !is_other && parameters::of_reading(&key).is_none() {
             return Err(unexpected("forecast", &key));
         }
     }
@@ -109,7 +110,7 @@ pub(crate) struct Forecasts {
 
 #[pymethods]
 impl Forecasts {
-    /// A table with one row per started job, in order of arrival, which is created only once.
+    /// A table with one row per started job, in order of arrival. The table is created only once.
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         let table = self.jobs.get_or_try_init(py, || Py::new(py, self.table()?))?;
@@ -128,10 +129,11 @@ impl Forecasts {
         self.rejected
     }
 
-    /// Among the jobs that had to wait, the fraction that started within their intervals.
+    /// Among the jobs that had to wait, the fraction that started within their intervals, or `None`
+    /// if no job had to wait.
     #[getter]
-    fn held(&self) -> f64 {
-        self.score.held
+    fn held(&self) -> Option<f64> {
+        (self.score.waited > 0).then_some(self.score.held)
     }
 
     /// The mean pinball loss, in seconds, of the 5%, 50% and 95% quantiles, for the intervals and
@@ -182,11 +184,13 @@ impl Forecasts {
     fn summary(&self) -> String {
         let get = |name| cell(self.point.get(name).unwrap_or_default());
         let [machine, strategy, scheduler] = ["machine", "strategy", "scheduler"].map(get);
-        let Score { jobs, waited, held, .. } = &self.score;
+        let Score { jobs, waited, .. } = &self.score;
+        let held = self.held().map_or_else(String::new, |held| {
+            format!(", and {}% of these started within their intervals", number(100.0 * held))
+        });
         format!(
             "Forecasts for {jobs} jobs on {machine} under {strategy} and {scheduler}: {waited} \
-             had to wait, and {}% of these started within their intervals",
-            number(100.0 * held)
+             had to wait{held}"
         )
     }
 }

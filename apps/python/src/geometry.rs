@@ -78,7 +78,7 @@ pub(crate) fn sides(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Sides>
     Ok(sides)
 }
 
-/// Reads the base of a box, with one coordinate per axis. It may be outside the machine.
+/// Reads the base of a box, with one coordinate per axis. The base may be outside the machine.
 pub(crate) fn point(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Coordinates> {
     on(grid, argument, "a base", 0)
 }
@@ -108,8 +108,8 @@ pub(crate) fn tuple(
 /// A class and its constructor arguments, for `pickle`.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyTuple>, Bound<'py, PyTuple>));
 
-/// A box of nodes, defined by its sides and its base, the corner with the smallest coordinates
-/// before wrapping.
+/// A box of nodes, defined by its sides and by its base, which is the corner with the smallest
+/// coordinates before wrapping.
 #[pyclass(frozen, eq, hash, module = "pavior")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Box {

@@ -18,9 +18,9 @@ const POLL: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Works like [`watched`], but for work that calls the caller's code. The worker thread stays
-/// registered with the interpreter, which makes calls cheap. Because the caller's code may be in an
-/// endless loop, an exception is also raised there after a signal or once another thread makes
-/// `is_stopped` true.
+/// registered with the interpreter, which makes calls cheap. The caller's code may be in an endless
+/// loop. Therefore, an exception is also raised in that code after a signal or once another thread
+/// makes `is_stopped` true.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,

@@ -49,8 +49,8 @@ impl Journal {
         Journal::default()
     }
 
-    /// Adds lines from `replicate` and returns how many there were. If a line is incomplete, raises
-    /// `ValueError` and adds nothing.
+    /// Adds lines from `replicate` and returns the number of lines added. If a line is incomplete,
+    /// raises `ValueError` and adds nothing.
     fn add(&self, lines: &[u8]) -> PyResult<usize> {
         let added = parse(lines)?;
         let count = added.len();

@@ -158,7 +158,8 @@ impl Outcome {
         Outcome { point, metrics, record, jobs, placements }
     }
 
-    /// Returns the metrics that apply, with the first `columns` of name, value, unit and meaning.
+    /// Returns the metrics that apply, with the first `columns` of the columns name, value, unit
+    /// and meaning.
     fn excerpt(&self, columns: usize) -> Excerpt {
         let row = |one: &Metric| {
             let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);

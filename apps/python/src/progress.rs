@@ -67,8 +67,8 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Creates a reporter from the `progress` argument. The reporter calls a function, shows a line
-    /// on standard error that counts items (named by `counted`), or does nothing.
+    /// Creates a reporter from the `progress` argument. The reporter calls a function, counts items
+    /// (named by `counted`) in a line on standard error, or does nothing.
     pub(crate) fn new(
         progress: Option<&Bound<'_, PyAny>>,
         counted: &str,
@@ -112,7 +112,7 @@ impl Reporter {
         self.report(done, planned, 0)
     }
 
-    /// Reports that the call has finished or, if it failed, ends its progress line.
+    /// Reports that the call has finished or, if it failed, ends the progress line.
     pub(crate) fn finish<T>(
         &self,
         py: Python<'_>,

@@ -235,7 +235,8 @@ fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// Returns the name of a strategy or scheduler, first adding a class or function to `extensions`.
+/// Returns the name of a strategy or scheduler. First adds any given class or function to
+/// `extensions`.
 fn named(
     given: Option<&Bound<'_, PyAny>>,
     usual: &str,

@@ -235,7 +235,7 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
 }
 
 /// Returns a column of numbers of any type, or of times converted to seconds. Returns `None` if
-/// there is no such column. The error for any other type says that it must be `expected`.
+/// there is no such column. For any other type, the error says that the column must be `expected`.
 pub(crate) fn numbers(
     batch: &RecordBatch,
     name: &str,

@@ -43,6 +43,12 @@ def test_it_says_what_it_is() -> None:
     assert words in repr(told) and words in told._repr_html_() and "median" in repr(told)
 
 
+def test_without_waiting_jobs_nothing_is_held() -> None:
+    told = forecast(LOG, "torus:64x64", **FEW)
+    assert told.waited == 0 and told.held is None
+    assert ": 0 had to wait>" in repr(told)
+
+
 def test_a_log_in_memory_threads_and_progress_change_nothing() -> None:
     heard: list[tuple[int, int]] = []
     first = forecast(LOG, "torus:8x8", **FEW)

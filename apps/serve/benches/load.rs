@@ -152,7 +152,7 @@ impl std::fmt::Display for Received {
     }
 }
 
-/// Runs `work` while watchers are connected. Returns its rate and the events they received.
+/// Runs `work` while watchers are connected. Returns the rate of `work` and the events received.
 fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f64, Received) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -6,9 +6,9 @@
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
 //! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # one number
 //! ```
-//! To create a new state, a lease is granted and ended before each refusal, except in the runs that
-//! repeat refusals in the same state. Times are the median and the maximum seen by a local client.
-//! Memory is the service's resident memory after the requests.
+//! To create a new state, a lease is granted and ended before each refusal. The runs that repeat
+//! refusals in the same state do not do this. Times are the median and the maximum seen by a local
+//! client. Memory is the service's resident memory after the requests.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]

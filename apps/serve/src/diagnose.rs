@@ -49,26 +49,13 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
     state
 }
 
-/// Builds a machine from an explanation's state, in order to plan moves.
-///
-/// # Errors
-/// Returns an error if the strategy cannot be built.
-pub(crate) fn machine(
-    state: &explain::State,
-    strategy: &str,
-    seed: u64,
-) -> Result<Machine, String> {
-    let strategy: Selection = strategy.parse().map_err(|error: pavior::BadName| error.reason)?;
-    state.machine(&strategy, seed).map_err(|error| error.to_string())
-}
-
 /// Returns the time when a lease expires or its job is expected to end.
 pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected_end(view, view.leases.get(id)?.end_ms())
 }
 
-/// Converts a lease's expected end from milliseconds. If it is in the past, returns the view's
-/// time.
+/// Converts a lease's expected end from milliseconds. If the lease should already have ended,
+/// returns the view's time.
 fn expected_end(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| micros(end_ms.max(view.now_ms)))
 }
@@ -98,9 +85,10 @@ pub(crate) struct Diagnosis {
     counts: NodeCounts,
     /// The number of free nodes required.
     needed: u64,
-    /// The missing resource: `nodes` or a contiguous `place` for them; null if none is missing.
+    /// The missing resource: `nodes`, or a contiguous `place` for them; null if nothing is missing.
     missing: Option<&'static str>,
-    /// The box where the request fits; null if there is none, or if the strategy grants by count.
+    /// The box in which the request fits; null if there is no such box, or if the strategy grants
+    /// nodes by count.
     #[schema(value_type = Option<crate::core::schema::Part>)]
     fits: Option<Place>,
     /// The free box closest in size to the request.
@@ -130,10 +118,11 @@ pub(crate) struct Blocked {
     /// The drained nodes in this box.
     #[schema(value_type = Vec<Vec<u16>>)]
     drained: Vec<Point>,
-    /// The time when the box becomes free; null if that is unknown or hidden from the caller.
+    /// The time when the box becomes free; null if the time is unknown or hidden from the caller.
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Instant>,
-    /// Moves that would make room sooner, if they were requested and the caller may see them.
+    /// Moves that would make room sooner, provided that moves were requested and the caller may see
+    /// them.
     #[schema(value_type = Vec<crate::core::schema::Move>)]
     moves: Vec<Move>,
 }
@@ -147,7 +136,7 @@ pub(crate) struct Blocker {
     nodes: u64,
 }
 
-/// A request to diagnose, and the caller who asked.
+/// The request to be diagnosed, and the caller who asked for the diagnosis.
 pub(crate) struct DiagnosisQuery<'a> {
     pub(crate) view: &'a StateView,
     pub(crate) board: &'a BoardView,
@@ -156,8 +145,8 @@ pub(crate) struct DiagnosisQuery<'a> {
     /// The state of the request in the queue.
     pub(crate) queued: Queued,
     pub(crate) planned: Option<PlannedStart>,
-    /// True to search for moves that would make room. The search takes up to a second, and only the
-    /// operator sees its result.
+    /// True to search for moves that would make room. The search takes up to a second, and its
+    /// result is shown only to the operator.
     pub(crate) plans: bool,
     pub(crate) caller: &'a Caller,
 }
@@ -222,7 +211,9 @@ impl DiagnosisQuery<'_> {
         strategy: &str,
         seed: u64,
     ) -> Result<Diagnosis, String> {
-        let mut machine = machine(state, strategy, seed)?;
+        let strategy: Selection =
+            strategy.parse().map_err(|error: pavior::BadName| error.reason)?;
+        let mut machine = state.machine(&strategy, seed).map_err(|error| error.to_string())?;
         let demand = Demand::of(&mut machine, &self.request);
         let by_count = machine.answers(&self.request) == Answers::Count;
         let counts = counts(self.board, state, self.changes);
@@ -230,7 +221,7 @@ impl DiagnosisQuery<'_> {
     }
 
     /// Diagnoses the request, hiding the names and end times of other tenants' leases. If the
-    /// strategy grants by count, the diagnosis contains no box.
+    /// strategy grants nodes by count, the diagnosis contains no box.
     pub(crate) fn diagnose(&self, scene: &Scene, demand: &Demand, by_count: bool) -> Diagnosis {
         let DiagnosisQuery { view, board, caller, .. } = *self;
         let (grid, counts) = (&board.grid, scene.counts);
@@ -310,7 +301,7 @@ pub(crate) fn lease<'a>(
 pub(crate) struct Choice {
     strategy: String,
     pub(crate) granted: bool,
-    /// The reason for the refusal, if the strategy refuses the request.
+    /// The reason for the refusal if the strategy refuses the request.
     reason: Option<&'static str>,
     nodes: u64,
     /// The placement's contact index.

@@ -8,8 +8,9 @@ use serde::Serialize;
 use crate::core::JobName;
 
 /// Returns the cheapest plan that makes room for a request. The cost of moving a job is its number
-/// of nodes. The request may use any box that its freedom allows. Without a freedom, it may use
-/// only its own box, rotated if `limits` permits. Ties go to the first box.
+/// of nodes. The request may use any box that its freedom allows. Without a freedom, the request
+/// may use only a box with the requested sides, rotated if `limits` permits. In a tie, the first
+/// box is chosen.
 ///
 /// # Errors
 /// Returns an error if the freedom allows nodes that do not form a box.
@@ -36,8 +37,7 @@ pub(crate) struct Plan {
     /// The box that the request would get.
     #[cfg_attr(feature = "http", schema(value_type = Option<crate::core::schema::Part>))]
     pub(crate) placement: Option<Place>,
-    /// True if the plan is proven to be cheapest or, without a plan, if it is proven that none
-    /// exists.
+    /// True if it is proven that the plan is the cheapest or, without a plan, that none exists.
     pub(crate) proven: bool,
     /// The total number of nodes in the leases to move.
     pub(crate) cost: Option<u64>,

@@ -11,8 +11,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Reads a file that only its owner may access. The owner must be root or the current user.
 ///
 /// # Errors
-/// Returns an error that explains how to fix the problem if the file is unreadable or other users
-/// have access to it.
+/// Returns an error if the file is unreadable or other users have access to it. The error explains
+/// how to fix the problem.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     // Check the open file, because the path could be replaced in the meantime.
@@ -41,7 +41,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a text file, with the same checks as [`read`].
 ///
 /// # Errors
-/// Fails if [`read`] does, or if the file is not UTF-8.
+/// Returns an error if [`read`] does, or if the file is not UTF-8.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }

@@ -27,7 +27,7 @@ pub(crate) fn waits(
     now_ms: u64,
     seed: u64,
 ) -> Result<Waits, String> {
-    if !view.waiting.iter().any(|request| request.machine == board.spec.name) {
+    if view.waiting_on(board).next().is_none() {
         return Ok(HashMap::new());
     }
     let machine = ServedMachine::of(view, board, seed)?;
@@ -85,10 +85,10 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Collects a machine's waiting requests in O(all waiting requests) time.
+    /// Collects a machine's waiting requests in time proportional to the number of all waiting
+    /// requests.
     pub(crate) fn of(view: &'a StateView, board: &'a BoardView, caller: &'a Caller) -> Names<'a> {
-        let here = view.waiting.iter().filter(|request| request.machine == board.spec.name);
-        let waiting = here.map(|request| (request.id, &**request)).collect();
+        let waiting = view.waiting_on(board).map(|request| (request.id, &**request)).collect();
         Names { view, board, caller, waiting }
     }
 

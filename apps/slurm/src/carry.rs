@@ -1,8 +1,8 @@
 //! Applies changes through a single `scontrol` process that reads them from standard input. A
-//! change takes one or two lines and 3 to 18 ms. Values on these lines cannot contain line breaks
-//! or spaces, because Slurm (22.05 to 26.05) treats quotation marks as part of the value. Text with
-//! spaces is therefore passed as arguments to a separate `scontrol`, as are lines so long that a
-//! `scontrol` built without readline would split them.
+//! change consists of one or two lines and takes 3 to 18 ms. Values on these lines cannot contain
+//! line breaks or spaces, because Slurm (22.05 to 26.05) treats quotation marks as part of the
+//! value. Text with spaces is therefore passed as arguments to a separate `scontrol`. The same
+//! applies to lines that are so long that a `scontrol` built without readline would split them.
 
 use pavior::text::shown;
 
@@ -33,7 +33,8 @@ enum Request {
 }
 
 impl Change {
-    /// Formats the change, writing any note to `field`. Returns `None` if a note has no field.
+    /// Formats the change, writing any note to `field`. Returns `None` for a pure note if notes
+    /// have no field.
     fn request(&self, field: NoteField) -> Option<Request> {
         let note = |text: &str| field.field().map(|name| format!("{name}={text}"));
         Some(match self {
@@ -80,9 +81,9 @@ impl Change {
     }
 }
 
-/// Applies changes in order and then writes notes. Returns Slurm's error messages, which are
-/// expected, since jobs may have started or ended in the meantime. The next cycle reads the actual
-/// state.
+/// Applies changes in order and then writes notes. Returns Slurm's error messages. Errors are
+/// expected, because jobs may have started or ended in the meantime. The next cycle reads the
+/// actual state.
 pub(crate) fn apply(
     operator: &Operator,
     changes: &[Change],
@@ -162,8 +163,8 @@ mod tests {
         assert_eq!(strip(true, None), "update JobId=7 ReqNodeList= Licenses=\nrelease 7\n");
     }
 
-    /// Checks that a long node list is compressed or, if it still exceeds a line, passed as
-    /// arguments.
+    /// Checks that a long node list is compressed, and that it is passed as arguments if it is
+    /// still too long for a line.
     #[test]
     fn long_node_lists_are_compressed_or_passed_as_arguments() {
         let opening = |pattern: &str, apart: usize| {

@@ -45,7 +45,7 @@ pub struct Config {
     pub(crate) order: Order,
     /// The time between cycles, in milliseconds.
     pub poll_ms: u64,
-    /// The maximum time for a job to start after its gate opens, in seconds.
+    /// The maximum time, in seconds, that a job may take to start after its gate opens.
     pub patience_s: u64,
     /// The minimum time before a closed gate reopens or a requeued job starts again, in seconds.
     pub cooldown_s: u64,
@@ -252,6 +252,15 @@ fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<S
         return Err("partitions: must not be empty or contain duplicates".into());
     }
     Ok(all)
+}
+
+#[cfg(test)]
+impl Config {
+    /// Returns a configuration with partition `p` and nodes named `n0`, `n1` and so on.
+    pub(crate) fn of_machine(machine: &str) -> Config {
+        let text = format!("machine = \"{machine}\"\nnodes = \"n{{}}\"\npartition = \"p\"\n");
+        Config::parse(&text).unwrap()
+    }
 }
 
 #[cfg(test)]

@@ -42,7 +42,8 @@ const MAX_LISTED_NODES: usize = 64;
 /// Options for the daemon.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DaemonOptions {
-    /// True to report the changes that one cycle would make, without making them, and then exit.
+    /// True if the daemon reports the changes that one cycle would make, without making them, and
+    /// then exits.
     pub dry_run: bool,
     /// True to exit after one cycle.
     pub once: bool,
@@ -51,9 +52,9 @@ pub struct DaemonOptions {
 /// Places jobs until SIGTERM or SIGINT arrives. On SIGHUP, reloads the configuration from `path`.
 ///
 /// # Errors
-/// Returns an error if the configuration does not match the cluster, the daemon lacks rights, or
-/// metrics cannot be served. While Slurm does not respond, cycles are skipped; this is an error
-/// only if a single cycle was requested.
+/// Returns an error if the configuration does not match the cluster, if the daemon lacks
+/// permissions, or if metrics cannot be served. While Slurm does not respond, cycles are skipped.
+/// This is an error only if a single cycle was requested.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let mut registry = registry(metrics::PREFIX);

@@ -1,8 +1,8 @@
 //! The gate: the part of `pavior slurm` that runs in slurmctld, as a Lua script.
 //!
 //! Each machine has its own module, which job_submit.lua calls. Both files are sealed: their first
-//! line contains a checksum of the text. The seal shows whether Pavior wrote the file and no one
-//! has edited it since, and identifies the gate that slurmctld has loaded.
+//! line contains a checksum of the text. The seal shows whether the file is still as Pavior wrote
+//! it, and identifies the gate that slurmctld has loaded.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ const JOB_SUBMIT_SCRIPT: &str = include_str!("gate/job_submit.lua");
 const PLACEHOLDER: &str = "@CHECKSUM@";
 /// The text before the checksum in the first line.
 const SEAL: &str = "Written by pavior slurm install, checksum ";
-/// A script that accepts every job. Slurm requires both functions.
+/// A script that accepts every job, with both functions that Slurm requires.
 const PASSING_SCRIPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
     function slurm_job_modify() return slurm.SUCCESS end\n\
     return slurm.SUCCESS\n";

@@ -1,15 +1,15 @@
 //! The ledger, which contains the partition's nodes and active jobs as Slurm reports them. For
 //! 1,500 jobs, `squeue -o` takes about 40 ms, much less than `--json`.
 //!
-//! Nodes are read before jobs; otherwise, a node that had just been allocated could look free. They
-//! are read again in two cases. First, if a job ended between the two reads, its nodes would appear
-//! to be held by another partition for an unknown time. A large box that needs them would then have
-//! no reservation in this cycle. Second, a new job must not be planned using data older than the
-//! job itself. Reservations are read last for the same reason.
+//! Nodes are read before jobs; otherwise, a node that had just been allocated could look free.
+//! There are two reasons to read the nodes again. First, if a job has ended between the two reads,
+//! its nodes would appear to be held by another partition for an unknown time. A large box that
+//! needs these nodes would then have no reservation in this cycle. Second, a new job must not be
+//! planned using data older than the job itself. For the same reason, reservations are read last.
 //!
 //! A malformed record does not affect other records. If a node's line is malformed, the node is
 //! unavailable. If a job's record is malformed, its nodes are free only if Slurm reports them as
-//! idle in a read that follows the read of the jobs.
+//! idle when the nodes are read again after the jobs.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -171,8 +171,8 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Updates the offers of all nodes, but the conditions only of nodes that have no owner or are
-    /// now unavailable.
+    /// Updates the offers of all nodes. Updates a node's condition only if the node has no owner or
+    /// is now unavailable.
     fn update_nodes(&mut self, later: Vec<SlurmNode>) {
         let unowned_nodes = self.unowned_nodes();
         let mut later: HashMap<NodeName, SlurmNode> =
@@ -263,7 +263,8 @@ mod tests {
         let mut ledger =
             Ledger { nodes: nodes_before, jobs: vec![runs("n0")], ..Ledger::default() };
         assert_eq!(ledger.unowned_nodes(), HashSet::from(["n1".parse().unwrap()]));
-        // The other nodes' later conditions are newer than the list of jobs, so they are ignored.
+        // The later conditions of the other nodes are ignored, because they are newer than the list
+        // of jobs.
         ledger.update_nodes(nodes(["idle", "idle", "allocated"]));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
         assert_eq!(conditions, [Condition::Taken, Condition::Idle, Condition::Idle]);
@@ -272,11 +273,10 @@ mod tests {
     #[test]
     fn with_a_malformed_record_nodes_are_free_only_if_idle_in_the_second_output() {
         let nodes = |text: &str| nodes::read(&lines(text)).unwrap().0;
-        let bad = Unreadable { job: None, fault: "its state", nodes: Vec::new() };
         let mut ledger = Ledger {
             nodes: nodes("n0|allocated\nn1|idle\nn2|idle\nn3|down\nn4|idle\n"),
             jobs: vec![runs("n0")],
-            unreadable: vec![bad],
+            unreadable: vec![Unreadable::new("its state")],
             ..Ledger::default()
         };
         // The job with the malformed record has started on n1. The new output does not list n4.

@@ -5,12 +5,12 @@
 //! root, no job starts without the daemon. In each cycle, the daemon
 //!
 //! 1. reads nodes and jobs (`ledger`),
-//! 2. builds a machine from them, selects waiting jobs with Pavior's scheduler in Slurm's order,
-//!    and decides which gates to open or close (`plan`),
-//! 3. sends these changes to Slurm (`carry`). To open a gate, one update sets the job's exact nodes
-//!    and removes the license. To close it, one update reverses this; Slurm rejects the whole
-//!    update if the job has started. Each update is therefore a compare-and-swap, and the daemon
-//!    can be killed between any two steps.
+//! 2. builds a machine from this data, uses Pavior's scheduler to select waiting jobs in Slurm's
+//!    order, and decides which gates to open or close (`plan`),
+//! 3. sends these changes to Slurm (`carry`). Opening a gate takes one update, which sets the job's
+//!    exact nodes and removes the license. Closing it takes one update that does the reverse; Slurm
+//!    rejects the whole update if the job has started. Each update is therefore a compare-and-swap,
+//!    and the daemon can be killed between any two steps.
 //!
 //! The daemon runs as root and processes output that contains text from users. Three rules make
 //! this safe: records carry an unguessable mark (`ledger::records`), a malformed record does not

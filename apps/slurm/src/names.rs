@@ -22,7 +22,8 @@ const MAX_NAME: usize = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InvalidName;
 
-/// A node name, made of letters, digits, `-`, `_` and `.`, that begins with a letter or digit.
+/// A node name. It consists of letters, digits, `-`, `_` and `.`, and begins with a letter or
+/// digit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeName(String);
 

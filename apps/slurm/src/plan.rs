@@ -40,7 +40,8 @@ const MAX_NOTED_JOBS: usize = 32;
 const MAX_NOTES: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
 const NOTE_INTERVAL_S: u64 = 10;
-/// The time after its start, in seconds, during which a job on the wrong nodes may be requeued.
+/// The time, in seconds, after a job's start during which the job may be requeued if it is on the
+/// wrong nodes.
 const REQUEUE_TIME_S: u64 = 60;
 
 /// The changes planned in a cycle, and a summary of the state before them.
@@ -57,7 +58,7 @@ pub(crate) struct Decision {
     pub(crate) boxless: Vec<(JobName, Note)>,
 }
 
-/// A waiting job's index in the ledger and its request.
+/// A waiting job's index in the ledger and the job's request.
 #[derive(Clone, Copy)]
 struct Waiting {
     index: usize,
@@ -171,8 +172,8 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Requeues jobs that just started on nodes that do not form the requested box. Returns notes
-    /// for those that started too long ago to be requeued.
+    /// Requeues jobs whose nodes do not form the requested box, if the jobs have just started.
+    /// Returns notes for such jobs that started too long ago to be requeued.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
         let mut notes = Vec::new();
@@ -189,7 +190,7 @@ impl Cycle<'_> {
 
     /// Starts the jobs that the scheduler selects and opens their gates. Jobs that would exceed a
     /// limit are hidden from the scheduler, so that no other job waits for them. Returns notes for
-    /// those jobs.
+    /// the hidden jobs.
     fn open(
         &mut self,
         waiting: &[Waiting],
@@ -284,8 +285,8 @@ impl Cycle<'_> {
         limited.take(MAX_NOTED_JOBS).map(note).collect()
     }
 
-    /// Writes the given notes, and notes for the first jobs waiting for a box, if they have
-    /// changed.
+    /// Writes notes that have changed: the given notes and those for the first jobs that are
+    /// waiting for a box.
     fn write_notes(&mut self, waiting: &[Waiting], notes: &[IndexedNote]) {
         let (world, now) = (self.world, self.world.now);
         let blocked = self.blocked_on_box(waiting, notes);

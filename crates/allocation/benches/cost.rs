@@ -1,5 +1,5 @@
 //! Prints a Markdown table of each strategy's work (counts and measured time per attempt) by
-//! machine, job size and occupancy. Also prints how many pieces TBL divides planes into.
+//! machine, job size and occupancy. Also prints the number of pieces into which TBL divides planes.
 //!
 //! Run with `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]`, where each NAME is a
 //! strategy (default: all). All strategies answer the same questions in the same states. To create
@@ -24,11 +24,11 @@ const MACHINES: [&str; 9] = [
     "mesh:32x32x32",
 ];
 
-/// The time limit for setting up a state, and for answering a question. Slower strategies are
-/// skipped.
+/// The time limit for setting up a state, and for asking its questions. Strategies that answer
+/// fewer than two questions in this time are skipped.
 const LIMIT: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 48;
-/// The number of rounds. Each round asks every question; only the fastest round counts.
+/// The maximum number of rounds. Each round asks every question; only the fastest round counts.
 const ROUNDS: u32 = 7;
 /// The number of jobs to release and grant again when measuring list upkeep.
 const EXCHANGES: usize = 16;
@@ -89,8 +89,8 @@ fn request(grid: &Grid, longest: u16, dice: &mut Stream) -> Request {
     Request::shape(grid.sides().map(|n| dice.between(1, u64::from(n.min(longest))) as u16))
 }
 
-/// Asks every question once to warm up, then measures several rounds. Returns the number of
-/// questions and of grants, the work per round, and the time of the fastest round.
+/// Asks every question once to warm up, then measures several rounds. Returns the numbers of
+/// questions and grants, the work per round, and the time of the fastest round.
 fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, Duration)> {
     // A strategy that caches refusals must not be asked the same question twice. Therefore, each
     // round uses a fresh copy of the machine.

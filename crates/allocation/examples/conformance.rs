@@ -1,6 +1,6 @@
-//! Runs the conformance suite for the strategies given as arguments, with all their variants or
-//! with one variant (`NAME:OPTION`). `cargo xtask conformance NAME` runs this program. Exits with
-//! status 1 if a claim is broken.
+//! Runs the conformance suite for the strategies given as arguments, either for all variants of a
+//! strategy or for one variant (`NAME:OPTION`). `cargo xtask conformance NAME` runs this program.
+//! Exits with status 1 if a claim is broken.
 
 use std::process::ExitCode;
 

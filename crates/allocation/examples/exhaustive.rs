@@ -10,8 +10,8 @@ use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;
 use pavior_mesh::Grid;
 
-/// Returns all grids with at most `most` nodes whose sides are at least 2 and in ascending order,
-/// and all single rows.
+/// Returns all single rows, and all grids whose sides are at least 2 and in ascending order. No
+/// grid has more than `most` nodes.
 fn grids(most: u32) -> Vec<Grid> {
     let mut grids = Vec::new();
     for a in 1..=most as u16 {

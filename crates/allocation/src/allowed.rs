@@ -6,9 +6,9 @@ use crate::Refusal;
 use crate::strategies::shared::factor_shapes::factor_shapes;
 
 /// Returns the boxes that a freedom allows, in order of preference: the requested box, its other
-/// orientations in [`orientations`] order, and then all other boxes with the request's number of
-/// nodes or its shape's volume, most compact first. Every box fits the grid. The list is empty if
-/// the freedom also allows sets that are not boxes.
+/// orientations in [`orientations`] order, and then all other boxes that have the requested number
+/// of nodes or the volume of the requested shape, most compact first. Every box fits the grid. The
+/// list is empty if the freedom also allows sets that are not boxes.
 pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sides> {
     let mut shapes: Vec<Sides> = Vec::new();
     let asked = request.shape.into_iter();

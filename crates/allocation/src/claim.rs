@@ -8,8 +8,8 @@ use crate::{Placement, Selection};
 /// The claim of a strategy with particular options.
 pub struct Claim {
     /// The shapes that the strategy may grant for a request, in the order in which it tries them.
-    /// Empty for a strategy that grants by count. The total size of the pieces that a
-    /// non-contiguous strategy grants equals the size of one of the shapes.
+    /// There are none for a strategy that grants by count. A non-contiguous strategy grants pieces
+    /// whose total size equals the size of one of the shapes.
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which the strategy tries bases.
     pub scan: Scan,
@@ -72,8 +72,8 @@ pub enum Recognition {
 pub struct Scene<'a> {
     /// The free nodes.
     pub free: &'a Occupancy,
-    /// The placements that jobs hold, as they were granted. May omit failed nodes that no job
-    /// holds.
+    /// The placements that jobs hold, as they were granted. Failed nodes that no job holds may be
+    /// missing from this list.
     pub held: &'a [Placement],
     /// The request.
     pub request: &'a Request,
@@ -84,7 +84,7 @@ pub struct Scene<'a> {
 /// The candidates from which the best is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// The bases of the first shape in the family that has a free base.
+    /// The bases of the family's first shape that has a free base.
     FirstShape,
     /// The bases of all shapes in the family.
     AllShapes,

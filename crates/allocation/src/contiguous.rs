@@ -82,8 +82,8 @@ pub fn entry(name: &'static str, rule: impl BoxRule) -> Entry {
     Entry { options: &[TURN_ON], variants: &["", "turn=none"], ..Entry::new(name, does) }
 }
 
-/// Returns the claim of a rule that picks the first orientation with a free base, at its first free
-/// base in row-major order.
+/// Returns the claim of a rule that picks the first orientation with a free base, and places it at
+/// the first free base in row-major order.
 pub fn first_base(options: &Options) -> Claim {
     Claim { recognition: Recognition::First, ..complete(options) }
 }
@@ -305,8 +305,8 @@ impl<R: BoxRule> Contiguous<R> {
         self
     }
 
-    /// Sets whether to use the best placement in the first orientation that fits or the best across
-    /// all orientations, whatever the `turn` option says.
+    /// Sets whether the best placement is taken from the first orientation that fits or from all
+    /// orientations, regardless of the `turn` option.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;
         self

@@ -15,8 +15,8 @@ use crate::{Placement, PlacementError, Refusal};
 
 /// A copy of a machine's free nodes and strategy, for trying out a plan.
 ///
-/// A fork does not contain jobs, so a planner must supply the placement to release. A randomized
-/// strategy draws from a separate stream in each fork.
+/// A fork does not contain jobs, so a planner that releases nodes must supply their placement. A
+/// randomized strategy draws from a separate stream in each fork.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -130,7 +130,7 @@ impl Fork {
         self.covers.push(placement.clone());
     }
 
-    /// Takes the free nodes of a reservation that are in the boxes `within`.
+    /// Takes those free nodes of a reservation that are in the boxes `within`.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
@@ -166,8 +166,8 @@ impl Fork {
         }
     }
 
-    /// Finds the placement that the strategy would grant if only the given nodes, all of which must
-    /// be free in the fork, were free.
+    /// Finds the placement that the strategy would grant if only the given nodes were free. All of
+    /// them must be free in the fork.
     ///
     /// If the strategy supports resetting, it is reset to these nodes. Otherwise, all other free
     /// nodes are taken during the query and released afterward.

@@ -10,15 +10,16 @@
 //! - `connected`: the strategy's own placement if it is connected; otherwise, a connected set
 //!   chosen by the `connected` strategy.
 //! - `any`: the strategy's own placement; failing that, the same as for `connected`; failing that,
-//!   the n free nodes nearest to one of the free nodes, as chosen by the `mc1x1` strategy.
+//!   the n free nodes that the `mc1x1` strategy chooses, which are nearest to one of the free
+//!   nodes.
 //!
-//! Partition hardware has units that no box or node set can replace. Strategies for it follow their
-//! own rules, which round requests up, and grant a placement only if the freedom allows it.
+//! Partition hardware has units that no box or node set can replace. Strategies for it round
+//! requests up by their own rules, and grant a placement only if the freedom allows it.
 //!
-//! A request with a [`Pool`] is answered as if the machine had only the pool's nodes.
+//! A request with a [`Pool`] is answered as if only the pool's nodes existed.
 //!
-//! Cost: the strategy's own search, plus O(N/64 log(side)) for N nodes for each allowed box up to
-//! the first free one. A box is cheap to rule out if it contains a box already known not to fit;
+//! Cost: the strategy's own search, plus, on N nodes, O(N/64 log(side)) for each allowed box up to
+//! the first free one. A box that contains a box already known not to fit is cheap to rule out, but
 //! this knowledge is discarded when nodes are released. A request without a freedom has no extra
 //! cost. A request with a pool also copies the strategy's index.
 

@@ -39,7 +39,7 @@ pub struct StrategyKind {
     pub contiguous: bool,
     /// True if the strategy rotates requests by default.
     pub turns: bool,
-    /// Checks that the strategy works on a grid.
+    /// A check that the strategy works on a grid.
     pub supports: fn(&Grid, &Options) -> Result<(), Unsupported>,
     /// Returns the strategy's claim.
     pub claim: fn(&Options) -> Claim,
@@ -61,17 +61,17 @@ enum Build {
 type StrategyClosure =
     dyn Fn(&Grid, &Options) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync;
 
-/// Constructors for common kinds of strategies, and methods that modify a kind, as in
+/// Constructors for common kinds of strategies, and methods that modify a kind. Example:
 /// `StrategyKind::own(true, build).with_claim(claim)`.
 impl StrategyKind {
-    /// Describes a strategy in this crate that grants a single box, rotates requests, works on
-    /// every grid, and never misses a free box.
+    /// Describes a built-in strategy that grants a single box, rotates requests, works on every
+    /// grid, and never misses a free box.
     pub(crate) const fn contiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);
         StrategyKind { contiguous: true, turns: true, supports: ANY_GRID, claim: complete, build }
     }
 
-    /// Describes a strategy from this crate that does not rotate requests, works on every grid, and
+    /// Describes a built-in strategy that does not rotate requests, works on every grid, and
     /// succeeds if and only if enough nodes are free.
     pub(crate) const fn noncontiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);

@@ -68,8 +68,8 @@ pub fn is_connected(grid: &Grid, parts: &[Cuboid]) -> bool {
     left.is_empty()
 }
 
-/// Removes the last node of a list and every node connected to it, and returns the number removed.
-/// Links join nodes that are one hop apart.
+/// Removes the last node of a list and every node connected to it. Returns the number of nodes
+/// removed. Links join nodes that are one hop apart.
 fn cut_out(grid: &Grid, left: &mut Vec<NodeId>) -> u32 {
     let mut open: Vec<NodeId> = left.pop().into_iter().collect();
     let mut count = 0;

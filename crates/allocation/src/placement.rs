@@ -93,7 +93,7 @@ impl Placement {
         })
     }
 
-    /// Returns the placement with every base in canonical form, as used in results.
+    /// Returns the placement with every base in the canonical form that results use.
     pub(crate) fn canonical(self, grid: &Grid) -> Placement {
         match self {
             Placement::Whole(cuboid) => Placement::Whole(cuboid.canonical(grid)),

@@ -10,11 +10,11 @@ use std::fmt;
 pub enum Refusal {
     /// The request asks for no nodes, or for a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, but the request gives only a number of nodes, which does not
-    /// exceed the size of the machine.
+    /// The strategy places boxes, but the request gives only a number of nodes. This number does
+    /// not exceed the size of the machine.
     NoShape,
-    /// The request can never fit: for a contiguous strategy, no rotation of the shape fits the
-    /// machine; for any other strategy, the count exceeds the machine's number of nodes.
+    /// The request can never fit. For a contiguous strategy, no rotation of the shape fits the
+    /// machine; for any other strategy, the requested count exceeds the machine's number of nodes.
     LargerThanMachine,
     /// The strategy never grants this request, even on an empty machine.
     UnsupportedShape,

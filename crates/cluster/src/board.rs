@@ -25,7 +25,9 @@ pub(crate) struct Change {
 }
 
 struct Inner {
-    /// The sequence number of the last change. It exceeds all numbers used by earlier processes.
+    /// The sequence number of the last change. It starts at the time in microseconds, so it exceeds
+    /// the numbers of earlier processes unless one was started within the same second or the clock
+    /// was set back.
     seq: u64,
     view: Arc<View>,
     page: PageState,
@@ -56,10 +58,17 @@ impl Board {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces the view and sends the changes to pages.
+    /// Replaces the view and sends the changes to pages. If the machine or the strategy is a
+    /// different one, pages must reload the full state instead.
     pub fn publish(&self, view: View) {
         let (page, now) = (view.page_state(), view.now);
         let mut inner = self.lock();
+        let machine = |view: &View| (view.grid, view.name.clone(), view.strategy.to_string());
+        if machine(&inner.view) != machine(&view) {
+            inner.changes.clear();
+            inner.page = view.page_state();
+            inner.seq += 1;
+        }
         for (kind, mut data) in events(&inner.page, &page, &view.name) {
             inner.seq += 1;
             let seq = inner.seq;
@@ -124,5 +133,46 @@ impl Board {
     /// Subscribes to the sequence number of the last change.
     pub(crate) fn last_seq(&self) -> Receiver<u64> {
         self.last_seq.subscribe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use pavior::NodeId;
+
+    use super::*;
+
+    /// Creates a view of a machine on which the first `failed` nodes have failed.
+    fn view(grid: &str, failed: u32) -> View {
+        View {
+            now: 1,
+            name: "m".to_string(),
+            ledger: "test",
+            grid: grid.parse().unwrap(),
+            strategy: "ff".parse().unwrap(),
+            scheduler: "fcfs".to_string(),
+            held: Vec::new(),
+            failed: (0..failed).map(NodeId).collect(),
+            waiting: Vec::new(),
+            find: Box::new(|_| None),
+            unreadable: BTreeMap::new(),
+            shaper: None,
+        }
+    }
+
+    #[test]
+    fn pages_reload_if_changes_are_missing_or_the_machine_is_a_different_one() {
+        let board = Board::new(view("mesh:100x50", 0));
+        let count = |seq| board.after(seq).map(|changes| changes.len());
+        let (first, most) = (board.view().1, MAX_CHANGES as u64);
+        board.publish(view("mesh:100x50", MAX_CHANGES as u32));
+        let counts = [first - 1, first, first + most, first + most + 1].map(count);
+        assert_eq!(counts, [None, Some(MAX_CHANGES), Some(0), None]);
+        board.publish(view("mesh:100x50", MAX_CHANGES as u32 + 1));
+        assert_eq!([first, first + 1].map(count), [None, Some(MAX_CHANGES)]);
+        board.publish(view("mesh:50x100", MAX_CHANGES as u32));
+        assert_eq!([first + most + 1, first + most + 2].map(count), [None, Some(0)]);
     }
 }

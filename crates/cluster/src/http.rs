@@ -1,9 +1,10 @@
 //! A small HTTP server for the page and the metrics.
 //!
 //! The server runs on a separate thread and never blocks the rest of the program. It serves at most
-//! 16 connections simultaneously. A request may have up to 8,192 bytes of headers and a body of up
-//! to 4,096 bytes. A connection is closed after one response or after 4 s, except that long-lived
-//! routes may keep their connections open for up to 10 minutes.
+//! 16 connections simultaneously, not counting long-lived ones, whose number the routes limit. A
+//! request may have up to 8,192 bytes of headers and a body of up to 4,096 bytes. A connection is
+//! closed after one response or after 4 s, except that long-lived routes may keep their connections
+//! open for up to 10 minutes.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -22,7 +23,8 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-/// The maximum number of simultaneous connections. Additional clients wait for a free slot.
+/// The maximum number of simultaneous connections that are not long-lived. Additional clients wait
+/// for a free slot.
 const MAX_CONNECTIONS: usize = 16;
 /// The maximum size of a request head, in bytes. This is the smallest limit that hyper allows.
 const HEAD_BYTES: usize = 8192;
@@ -47,7 +49,7 @@ impl KeepOpen {
 /// Serves `site` at `address`. Returns the address actually used, which differs if the port is 0.
 ///
 /// # Errors
-/// Returns an error if the address is unavailable.
+/// Returns an error if the address is unavailable or a thread cannot be started.
 pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind(address)?;
     let bound = listener.local_addr()?;
@@ -59,7 +61,8 @@ pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     let site = site
         .layer(middleware::map_response(add_headers))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES));
-    std::thread::spawn(move || runtime.block_on(accept(listener, site)));
+    let thread = std::thread::Builder::new().name("http".into());
+    thread.spawn(move || runtime.block_on(accept(listener, site)))?;
     Ok(bound)
 }
 

@@ -134,14 +134,13 @@ async fn query<T: Send + 'static>(
 
 type Body = Result<Json<ExplainQuery>, JsonRejection>;
 
-async fn explain(State(app): Shared, body: Body) -> Response {
+async fn explain(State(app): Shared, body: Body) -> Result<Json<Value>, Response> {
     let Ok(Json(request)) = body else {
         let detail = "the request body must be a JSON object with \"shape\", \"nodes\" or \
                       \"waiting\"";
-        return error(StatusCode::BAD_REQUEST, detail);
+        return Err(error(StatusCode::BAD_REQUEST, detail));
     };
-    let done = query(&app, move |view| view.explain(&request)).await;
-    done.map_or_else(|refused| refused, |value| Json(value).into_response())
+    query(&app, move |view| view.explain(&request)).await.map(Json)
 }
 
 #[derive(Deserialize)]
@@ -149,9 +148,11 @@ struct SlotsQuery {
     shape: String,
 }
 
-async fn slots(State(app): Shared, Query(slots): Query<SlotsQuery>) -> Response {
-    let done = query(&app, move |view| view.slots(&slots.shape)).await;
-    done.map_or_else(|refused| refused, |value| Json(value).into_response())
+async fn slots(
+    State(app): Shared,
+    Query(slots): Query<SlotsQuery>,
+) -> Result<Json<Value>, Response> {
+    query(&app, move |view| view.slots(&slots.shape)).await.map(Json)
 }
 
 async fn why(State(app): Shared, Path(job): Path<String>) -> Response {

@@ -94,7 +94,7 @@ fn reply(score: &Score, rejected: u64) -> Reply<'static> {
         "rejected": rejected,
         "waited": score.waited,
         "mean_wait_s": score.mean_wait,
-        "held": score.held,
+        "held": (score.waited > 0).then_some(score.held),
         "held_by_nodes": score.thirds.map(|third| json!({
             "jobs": third.jobs, "held": third.held,
         })),
@@ -123,6 +123,9 @@ fn sentence(score: &Score, rejected: u64) -> String {
     let thirds = thirds.each_ref().map(share);
     let never =
         if rejected == 0 { String::new() } else { format!(" {rejected} jobs can never fit.") };
+    if *waited == 0 {
+        return format!("0 of {jobs} jobs had to wait.{never}");
+    }
     format!(
         "{waited} of {jobs} jobs had to wait, {:.1} h on average.{never} The 90% interval \
          contained the start times of {:.1}% of the jobs that waited ({}% for small, medium and \

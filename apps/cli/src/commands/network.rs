@@ -37,14 +37,14 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let mut network = Network::new(grid, settings, engine).map_err(Failure::usage)?;
     let mut printer = Printer::new(args.format, settings);
     let mut failed = Ok(());
-    run_list(&mut network, messages, |delivery| {
+    let outcome = run_list(&mut network, messages, |delivery| {
         if failed.is_ok() {
             failed = printer.add(delivery);
         }
-    })
-    .map_err(|deadlock| Failure::usage(deadlock.to_string()))?;
+    });
     failed?;
-    printer.finish()
+    printer.finish()?;
+    outcome.map_err(Failure::usage)
 }
 
 /// Reads and checks the network parameters.
@@ -60,7 +60,7 @@ fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     for_each_line(Path::new("-"), |line, _| {
         let whole = 0..line.len();
         // Without this check, serde would also accept an array of values as a message.
-        if line.trim_start().starts_with('[') {
+        if !line.trim_start().starts_with('{') {
             let message = "each message must be an object of the form {\"at\",\"from\",\"to\"}";
             return Err(LineError::new(message, whole));
         }
@@ -136,7 +136,9 @@ impl Printer {
         Ok(())
     }
 
+    /// Prints the deliveries that follow a message that was never delivered, and the table.
     fn finish(mut self) -> Result<(), Failure> {
+        std::mem::take(&mut self.early).values().try_for_each(|delivery| self.print(delivery))?;
         match self.format {
             Format::Json => Ok(self.out.flush()?),
             Format::Csv => output::csv(&HEADER, &self.rows),

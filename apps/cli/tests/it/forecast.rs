@@ -140,3 +140,13 @@ fn mistakes_are_reported_with_their_place() {
         refused_input_for(&words(&format!("forecast --queue - {more}")), queue, expected);
     }
 }
+
+#[test]
+fn without_waiting_jobs_there_is_no_coverage() {
+    let log = format!("{ROOT}/docs/advise.in/jobs.sacct");
+    let run = format!("forecast {log} --first 20 --futures 1 --machine torus:64x64 --format");
+    let reply = crate::json(&words(&format!("{run} json")), "");
+    assert_eq!((&reply["waited"], &reply["held"]), (&json!(0), &Value::Null));
+    let text = good_input(&words(&format!("{run} table")), "");
+    assert!(text.starts_with("0 of 20 jobs had to wait.\n"), "{text}");
+}

@@ -1,6 +1,9 @@
 //! Tests that options and inputs that would have no effect are rejected.
 
-use crate::{Folder, good, pavior, refused, refused_for, refused_input, stderr, words};
+use crate::{
+    Folder, good, good_input, pavior, refused, refused_for, refused_input_for, stderr, stdout,
+    words,
+};
 
 const LOG: &str = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n\
                    2 5 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
@@ -120,9 +123,39 @@ fn jobs_that_can_never_be_placed_are_reported() {
 }
 
 #[test]
-fn an_array_instead_of_a_message_is_rejected() {
-    let message = refused_input(&["network", "--machine", "mesh:8x8"], "[0,[0,0],[3,2],8]\n");
-    assert!(message.contains("each message must be an object"), "{message}");
+fn values_other_than_messages_are_rejected() {
+    for line in ["[0,[0,0],[3,2],8]", "5", "null"] {
+        let network = ["network", "--machine", "mesh:8x8"];
+        refused_input_for(&network, line, "each message must be an object");
+    }
+}
+
+#[test]
+fn messages_delivered_before_a_deadlock_are_printed() {
+    let line = |from: u64, to: u64| format!("{{\"at\":0,\"from\":[{from},0],\"to\":[{to},0]}}\n");
+    // Each of the first four messages waits for a channel that the next one holds.
+    let ring: String = (0..4).map(|node| line(node, (node + 2) % 4)).collect();
+    let other = "{\"at\":0,\"from\":[0,1],\"to\":[1,1]}\n";
+    let network = ["network", "--machine", "torus:4x4", "--lanes", "1"];
+    for (input, ids) in [(ring.clone() + other, "4"), (other.to_string() + &ring, "0")] {
+        for format in ["json", "csv"] {
+            let output = pavior(&[&network[..], &["--format", format]].concat(), &input);
+            assert_eq!(output.status.code(), Some(2));
+            assert!(stderr(&output).contains("deadlock"), "{}", stderr(&output));
+            let text = stdout(&output).replace("{\"id\":", "");
+            let row = text.lines().last().unwrap_or_default().split(',').next();
+            assert_eq!(row, Some(ids), "{text}");
+        }
+    }
+}
+
+#[test]
+fn deliveries_are_printed_in_input_order() {
+    let line = |at: u64| format!("{{\"at\":{at},\"from\":[0,0],\"to\":[1,0]}}\n");
+    let input = [900, 500, 0].map(line).concat();
+    let text = good_input(&["network", "--machine", "mesh:4x4", "--format", "csv"], &input);
+    let ids: Vec<&str> = text.lines().skip(1).map(|row| &row[..1]).collect();
+    assert_eq!(ids, ["0", "1", "2"], "{text}");
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn runs_can_be_reproduced_from_placements() {
                 .all(|(key, name)| row[key] == *name)
         };
         let row = rows.iter().find(is_it).unwrap();
-        assert_eq!(row["jobs"], 60.0);
+        assert_eq!(row["jobs"], 60);
         assert!((row["turnaround_h"].as_f64().unwrap() - hours).abs() < 1e-4, "{row}: {hours}");
         for (fault, text) in forged(&folder) {
             let output = script("placements.py", &[&fault, machine, &jobs]);

@@ -63,7 +63,7 @@ pub(super) struct Reconciler {
     pause: Duration,
     is_leader: bool,
     reporter: WriteReporter,
-    page: Option<Page>,
+    pub(super) page: Option<Page>,
 }
 
 impl Reconciler {
@@ -115,12 +115,6 @@ impl Reconciler {
     /// Schedules another plan after a delay, even if no updates arrive.
     fn retry_after(&mut self, delay: Duration) {
         self.pause = self.pause.min(delay);
-    }
-
-    /// Returns true if the page is served.
-    #[cfg(test)]
-    pub(super) fn shows_page(&self) -> bool {
-        self.page.as_ref().is_some_and(Page::is_served)
     }
 
     /// Waits until the page needs a new plan for its forecast.

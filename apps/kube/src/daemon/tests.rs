@@ -197,7 +197,8 @@ async fn the_page_shows_the_first_valid_machine() {
     let valid = machine("b", "b", 1, &json!({}));
     cluster.world.machines.extend([("a".into(), invalid), ("b".into(), valid)]);
     reconciler.reconcile(&cluster).await.unwrap();
-    assert!(reconciler.shows_page());
+    let page = reconciler.page.unwrap();
+    assert!(page.board.is_some() && page.accepts("b") && !page.accepts("a"));
 }
 
 #[tokio::test]

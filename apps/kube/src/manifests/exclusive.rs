@@ -54,7 +54,7 @@ impl PodResources {
 /// use. The warning lists existing pods whose replacements the API server would reject.
 ///
 /// # Errors
-/// Returns an error if the resource name is not valid.
+/// Returns an error if the resource name is not valid or the runtime cannot be started.
 pub fn confirmation(resource: &str) -> Result<String, KubeError> {
     let resource = checked_name(resource)?;
     Ok(confirmation_text(resource, runtime()?.block_on(users(resource))))
@@ -76,10 +76,12 @@ fn confirmation_text(resource: &str, users: Result<Vec<String>, KubeError>) -> S
     let state = match users {
         Ok(users) if users.is_empty() => "The cluster currently has no such pods".to_string(),
         Ok(users) => {
-            let names: Vec<&str> = users.iter().take(MAX_NAMED).map(String::as_str).collect();
-            let more = if users.len() > MAX_NAMED { ", ..." } else { "" };
-            let names = shown(&names.join(", ")).to_string();
-            format!("The cluster currently has {} such pods: {names}{more}", users.len())
+            let mut names: Vec<String> =
+                users.iter().take(MAX_NAMED).map(|name| shown(name).to_string()).collect();
+            if names.len() < users.len() {
+                names.push("...".to_string());
+            }
+            format!("The cluster currently has {} such pods: {}", users.len(), names.join(", "))
         }
         Err(why) => format!("Cannot list the pods that currently request it: {why}"),
     };
@@ -98,7 +100,8 @@ pub(super) fn warning(resource: &str) -> String {
          # {resource} and does not belong to a Job with pavior.dev/shape, including new pods in\n\
          # Deployments. To list the pods that currently request it:\n\
          #   kubectl get pods -A -o custom-columns='NAMESPACE:.metadata.namespace,\
-         NAME:.metadata.name,LIMIT:.spec.containers[*].resources.limits.{limit}'\n"
+         NAME:.metadata.name,LIMIT:.spec.containers[*].resources.limits.{limit},\
+         INIT:.spec.initContainers[*].resources.limits.{limit}' | grep -v '<none> *<none> *$'\n"
     )
 }
 
@@ -129,6 +132,9 @@ mod tests {
         assert!(text(0).contains("cluster currently has no such pods"));
         let two = "2 such pods: team/p0, team/p1. If this is intended, add --exclusive";
         assert!(text(2).contains(two));
-        assert!(text(99).contains("99 such pods: team/p0") && !text(99).contains("p10"));
+        assert!(text(10).contains("team/p9. If") && text(99).contains("team/p9, .... If"));
+        let long = vec!["n".repeat(63) + "/" + &"p".repeat(63); 9];
+        let text = confirmation_text("google.com/tpu", Ok(long.clone()));
+        assert!(text.contains(&long.join(", ")), "{text}");
     }
 }

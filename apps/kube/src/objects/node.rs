@@ -39,7 +39,7 @@ resource!(Node, ClusterResourceScope, "", "v1", "nodes");
 
 impl Node {
     /// Returns true if new pods may start on the node.
-    pub(crate) fn is_ready(&self) -> bool {
+    pub(crate) fn accepts_pods(&self) -> bool {
         Condition::holds(&self.status.conditions, "Ready") && !self.spec.unschedulable
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Page {
     address: String,
     /// The machine's name, or `None` until a machine has a plan.
     machine: Option<String>,
-    board: Option<Arc<Board>>,
+    pub(crate) board: Option<Arc<Board>>,
     forecasts: ForecastTask,
     registry: Arc<Registry>,
 }
@@ -71,11 +71,6 @@ impl Page {
             None => self.board = Some(self.serve(Board::new(view))?),
         }
         Ok(())
-    }
-
-    #[cfg(test)]
-    pub(crate) fn is_served(&self) -> bool {
-        self.board.is_some()
     }
 
     fn serve(&self, board: Board) -> Result<Arc<Board>, KubeError> {

@@ -15,14 +15,14 @@ pub(crate) fn view(
     now: u64,
     forecast: Option<&Forecast>,
 ) -> View {
-    let Picture { config, held, failed } = picture;
+    let Picture { held, failed } = picture;
     let view = View {
         now,
         name: machine.to_string(),
         ledger: "kubernetes",
-        grid: config.grid,
-        strategy: config.strategy,
-        scheduler: config.scheduler.to_string(),
+        grid: plan.config.grid,
+        strategy: plan.config.strategy.clone(),
+        scheduler: plan.config.scheduler.to_string(),
         held,
         failed,
         waiting: plan.waiting.iter().map(|one| waiting_job(one, forecast)).collect(),

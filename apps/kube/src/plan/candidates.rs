@@ -50,11 +50,11 @@ impl<'a> MachineState<'a> {
     ) -> Result<Request, Refusal> {
         if !self.could_fit(&request) {
             let why = format!("its shape does not fit on {}", layout.config.grid);
-            return Err(Refusal::invalid(why));
+            return Err(Refusal::new(Prospect::Invalid, why));
         }
         let Some(AllowedNodes { mut current, eventual }) = self.pools.allowed(layout, group) else {
             let why = "the Jobs in its namespace have too many different node requirements";
-            return Err(Refusal { prospect: Prospect::Waits, why: why.to_string() });
+            return Err(Refusal::new(Prospect::Waits, why));
         };
         let avoided = memory.avoided.get(group.first().id()).into_iter().flat_map(HashMap::keys);
         for node in avoided.filter_map(|name| layout.map.ids.get(name.as_str())) {
@@ -73,7 +73,7 @@ impl<'a> MachineState<'a> {
             return Ok(confined);
         }
         let why = "no box of its shape satisfies its selectors, affinity and tolerations";
-        Err(Refusal { prospect: Prospect::Blocked, why: why.to_string() })
+        Err(Refusal::new(Prospect::Blocked, why))
     }
 
     /// Returns true if a request would fit on the machine without any other jobs.

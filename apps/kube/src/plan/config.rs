@@ -11,7 +11,6 @@ use pavior::{BadName, Cuboid, Grid, Machine as Engine, NodeId, Occupancy, Sides}
 use pavior_cluster::grants_exact_boxes;
 
 use super::node_map::check_source;
-use super::shape_error::ShapeError;
 use crate::objects::{MachineSpec, Maintenance};
 
 /// The default resource. Each node has one unit of it.
@@ -80,9 +79,7 @@ impl MachineConfig {
             maintenance: Vec::new(),
         };
         for text in spec.slots.iter().take(MAX_SLOTS) {
-            let shape = config
-                .shape(text)
-                .map_err(|error| fault("slots", text, &error.words("the shape")))?;
+            let shape = config.shape(text).map_err(|why| fault("slots", text, &why))?;
             config.slots.push((text.clone(), shape));
         }
         for period in &spec.maintenance {
@@ -131,9 +128,9 @@ impl MachineConfig {
     /// Parses a shape in chips and converts it to nodes.
     ///
     /// # Errors
-    /// Returns an error if no box on the machine has the shape.
-    pub(crate) fn shape(&self, text: &str) -> Result<Shape, ShapeError> {
-        let nodes = self.sides_in_nodes(text)?;
+    /// Returns the reason, in a sentence, if no box on the machine has the shape.
+    pub(crate) fn shape(&self, text: &str) -> Result<Shape, String> {
+        let nodes = self.sides_in_nodes(text, "the shape")?;
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
     }
 
@@ -143,22 +140,28 @@ impl MachineConfig {
     }
 
     /// Converts a shape in chips to its sides in nodes.
-    pub(super) fn sides_in_nodes(&self, text: &str) -> Result<Sides, ShapeError> {
+    ///
+    /// # Errors
+    /// Returns a sentence that does not quote the shape but refers to it as `shape`, for example
+    /// `its shape`.
+    pub(super) fn sides_in_nodes(&self, text: &str, shape: &str) -> Result<Sides, String> {
         let axes = self.grid.axes();
         if !has_shape_syntax(text) {
-            return Err(ShapeError::Syntax);
+            return Err(format!("{shape} is not valid; use 1 to 3 sides, such as 4x4x2"));
         }
         let sides = text.split('x').count();
         if sides != axes {
-            return Err(ShapeError::Sides { sides, axes });
+            return Err(format!("{shape} has {sides} sides, but the machine has {axes} axes"));
         }
         let Ok(Ask::Shape(chips)) = Ask::typed(Some(text), None, &self.grid) else {
-            return Err(ShapeError::Size(self.grid));
+            return Err(format!("{shape} does not fit on {}", self.grid));
         };
         let mut nodes = [1; 3];
         for axis in 0..axes {
             if chips[axis] % self.host[axis] != 0 {
-                return Err(ShapeError::Host(format_sides(self.host, axes)));
+                let host = format_sides(self.host, axes);
+                let why = "must be multiples of the host's sides";
+                return Err(format!("the sides of {shape} {why}, {host}"));
             }
             nodes[axis] = chips[axis] / self.host[axis];
         }

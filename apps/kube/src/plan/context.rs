@@ -29,6 +29,6 @@ impl PlanContext<'_> {
     pub(super) fn can_use(&self, node: &Node) -> bool {
         let resource = &self.layout.config.resource;
         let is_added = self.detail.audience == Audience::Observer && resource == RESOURCE;
-        node.is_ready() && (is_added || node.offers(resource))
+        node.accepts_pods() && (is_added || node.offers(resource))
     }
 }

@@ -20,9 +20,8 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Creates a refusal for a Job that must be changed.
-    pub(super) fn invalid(why: impl Into<String>) -> Refusal {
-        Refusal { prospect: Prospect::Invalid, why: why.into() }
+    pub(super) fn new(prospect: Prospect, why: impl Into<String>) -> Refusal {
+        Refusal { prospect, why: why.into() }
     }
 }
 
@@ -39,9 +38,9 @@ pub(super) enum Rejection {
 /// # Errors
 /// Returns the reason for not queuing the group, without user-supplied text.
 pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Request, Rejection> {
-    let nodes = config
-        .sides_in_nodes(group.first().shape().unwrap_or_default())
-        .map_err(|error| Rejection::Refused(Refusal::invalid(error.words("its shape"))))?;
+    let shape = group.first().shape().unwrap_or_default();
+    let refuse = |why| Rejection::Refused(Refusal::new(Prospect::Invalid, why));
+    let nodes = config.sides_in_nodes(shape, "its shape").map_err(refuse)?;
     check(group, volume(nodes))?;
     let request = Request::shape(nodes);
     Ok(if config.turns() { request } else { request.with_freedom(Freedom::Box) })
@@ -52,7 +51,8 @@ pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Re
 /// # Errors
 /// Returns the reason for not queuing the group, without user-supplied text.
 fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
-    let invalid = |why: &str| Err(Rejection::Refused(Refusal::invalid(why)));
+    let refuse = |prospect, why: &str| Err(Rejection::Refused(Refusal::new(prospect, why)));
+    let invalid = |why: &str| refuse(Prospect::Invalid, why);
     let is_indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
     if !group.jobs().iter().all(is_indexed) {
         return invalid("its completionMode is not Indexed");
@@ -78,11 +78,7 @@ fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
         pods.is_some_and(|pods| Some(pods) < job.spec.completions)
     };
     if group.jobs().iter().any(is_partial) {
-        let why = "Kueue admits fewer pods than its shape has nodes";
-        return Err(Rejection::Refused(Refusal {
-            prospect: Prospect::Blocked,
-            why: why.to_string(),
-        }));
+        return refuse(Prospect::Blocked, "Kueue admits fewer pods than its shape has nodes");
     }
     let is_elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
     if group.completions() != nodes || group.jobs().iter().any(is_elastic) {

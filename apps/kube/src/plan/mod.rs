@@ -18,7 +18,6 @@ mod pods;
 mod queue;
 mod records;
 mod requirements;
-mod shape_error;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -74,7 +73,6 @@ pub(crate) struct Plan {
 /// The machine's state after the actions, as shown on the page.
 #[derive(Debug)]
 pub(crate) struct Picture {
-    pub(crate) config: MachineConfig,
     pub(crate) held: Vec<Holding>,
     pub(crate) failed: Vec<NodeId>,
 }

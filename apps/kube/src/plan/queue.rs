@@ -74,7 +74,7 @@ pub(super) fn place<'a>(
     let is_waiting = |candidate: &&Candidate<'_>| !started.jobs.contains(&candidate.id);
     let unstarted: Vec<&Candidate<'_>> = queue.candidates.iter().filter(is_waiting).collect();
     let mut waiting = explain(context, &mut state, &unstarted, &starts);
-    let picture = detail.picture.then(|| picture(layout, &state, &queue, &started.jobs));
+    let picture = detail.picture.then(|| picture(&state, &queue, &started.jobs));
     waiting.extend(queue.refused);
     let machine = state.planner.machine();
     let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
@@ -200,18 +200,12 @@ fn start(
     Ok(list)
 }
 
-fn picture(
-    layout: &Layout<'_>,
-    state: &MachineState<'_>,
-    queue: &Queue<'_>,
-    started: &HashSet<JobId>,
-) -> Picture {
+fn picture(state: &MachineState<'_>, queue: &Queue<'_>, started: &HashSet<JobId>) -> Picture {
     let held = state.holdings(started.iter().map(|&id| {
         let job = queue.candidate(id).group.first();
         (id, Holder { kind: "Job", namespace: job.namespace(), name: job.name(), end: None })
     }));
-    let failed = state.planner.machine().failed().collect();
-    Picture { config: layout.config.clone(), held, failed }
+    Picture { held, failed: state.planner.machine().failed().collect() }
 }
 
 /// Returns the proposal for a placement, or `None` if one of its nodes has no Node object. Such
@@ -259,21 +253,6 @@ struct Usage {
     nodes: u64,
 }
 
-/// A decision about a waiting group.
-enum Verdict {
-    Queue(Request),
-    Refuse(Refusal),
-    /// The group is about to change.
-    Wait,
-}
-
-impl Verdict {
-    /// Refuses a group for the time being.
-    fn refuse(why: String) -> Verdict {
-        Verdict::Refuse(Refusal { prospect: Prospect::Waits, why })
-    }
-}
-
 impl<'a> Queue<'a> {
     fn of(
         context: PlanContext<'a>,
@@ -293,72 +272,71 @@ impl<'a> Queue<'a> {
         };
         for waiting in groups {
             match queue.admit(context, &waiting, memory, state) {
-                Verdict::Queue(request) => {
+                Ok(Some(request)) => {
                     let id = JobId(queue.first + queue.candidates.len() as u64);
                     queue.candidates.push(Candidate { group: waiting.group, id, request });
                 }
-                Verdict::Refuse(Refusal { prospect, why }) => {
+                Ok(None) => {}
+                Err(Refusal { prospect, why }) => {
                     let jobs = waiting.group.jobs().iter();
                     let refused =
                         |job: &&Job| Waiting { prospect, ..Waiting::new(job, why.clone()) };
                     queue.refused.extend(jobs.map(refused));
                 }
-                Verdict::Wait => {}
             }
         }
         queue
     }
 
-    /// Decides whether a group can be queued.
+    /// Returns a group's request, or `None` if the group is about to change.
+    ///
+    /// # Errors
+    /// Returns the reason if the group cannot be queued.
     fn admit(
         &mut self,
         context: PlanContext<'a>,
         waiting: &WaitingGroup<'a>,
         memory: &Memory,
         state: &mut MachineState<'a>,
-    ) -> Verdict {
+    ) -> Result<Option<Request>, Refusal> {
+        let wait = |why: String| Err(Refusal::new(Prospect::Waits, why));
         let PlanContext { layout, index, now, .. } = context;
         let (config, group) = (&layout.config, &waiting.group);
         if group.uses_topology_scheduling(index) {
-            let (prospect, why) = (Prospect::Blocked, TOPOLOGY.to_string());
-            return Verdict::Refuse(Refusal { prospect, why });
+            return Err(Refusal::new(Prospect::Blocked, TOPOLOGY));
         }
         let request = match eligibility::request(config, group) {
             Ok(request) => request,
             Err(Rejection::Incomplete(_)) if group.may_grow(now) => {
                 self.has_growing_set = true;
-                return Verdict::Wait;
+                return Ok(None);
             }
-            Err(Rejection::Incomplete(why)) => return Verdict::refuse(why),
-            Err(Rejection::Refused(refusal)) => return Verdict::Refuse(refusal),
+            Err(Rejection::Incomplete(why)) => return wait(why),
+            Err(Rejection::Refused(refusal)) => return Err(refusal),
         };
         if !waiting.is_ready {
-            return Verdict::Wait;
+            return Ok(None);
         }
         let job = group.first();
         if let Some(why) = memory.rejection(job.id()) {
-            return Verdict::refuse(format!("the API server rejected its Placement: {why}"));
+            return wait(format!("the API server rejected its Placement: {why}"));
         }
         let (nodes, limit) = (request.nodes, config.nodes_per_namespace);
         if nodes > limit {
             let why = format!("its shape has {nodes} nodes, but a namespace may hold only {limit}");
-            return Verdict::Refuse(Refusal { prospect: Prospect::Blocked, why });
+            return Err(Refusal::new(Prospect::Blocked, why));
         }
         let usage = self.usage.entry(job.namespace()).or_default();
         if usage.queued_groups >= config.queued_per_namespace {
-            return Verdict::refuse("its namespace has reached its limit on waiting Jobs".into());
+            return wait("its namespace has reached its limit on waiting Jobs".into());
         }
         if usage.nodes + u64::from(nodes) > limit.into() {
-            return Verdict::refuse("it would exceed its namespace's node limit".into());
+            return wait("it would exceed its namespace's node limit".into());
         }
-        match state.confined(layout, memory, group, request) {
-            Ok(request) => {
-                usage.queued_groups += 1;
-                usage.nodes += u64::from(nodes);
-                Verdict::Queue(request)
-            }
-            Err(refusal) => Verdict::Refuse(refusal),
-        }
+        let request = state.confined(layout, memory, group, request)?;
+        usage.queued_groups += 1;
+        usage.nodes += u64::from(nodes);
+        Ok(Some(request))
     }
 
     fn candidate(&self, id: JobId) -> &Candidate<'a> {

@@ -22,11 +22,11 @@ pub(super) struct Record<'a> {
     pub(super) placement: &'a Placement,
     /// The Jobs, or `None` if one of them no longer exists.
     pub(super) group: Option<JobGroup<'a>>,
-    /// The nodes by rank. Empty if any of them does not belong to the machine.
+    /// The nodes by rank. Empty if any of the nodes does not belong to the machine.
     pub(super) nodes: Vec<NodeId>,
-    /// The nodes that belong to the machine, if `nodes` is empty because others do not.
+    /// The nodes that belong to the machine, if `nodes` is empty because other nodes do not.
     known_nodes: Vec<NodeId>,
-    /// True if the placement is confirmed and kept, so its pods may be opened.
+    /// True if the placement is confirmed and kept. Only then may its pods be opened.
     pub(super) is_valid: bool,
 }
 
@@ -78,14 +78,14 @@ pub(super) fn judge<'a>(
     records
 }
 
-/// The Job that owns each node, in confirmed placements and in older proposals.
+/// The Job that owns each node according to confirmed placements and older proposals.
 struct NodeOwners<'a> {
     confirmed: HashMap<NodeId, &'a Uid>,
     proposed: HashMap<NodeId, &'a Uid>,
 }
 
 impl<'a> NodeOwners<'a> {
-    /// Returns the owners in confirmed placements, or no owners if there are no proposals.
+    /// Returns the owners in confirmed placements. If there are no proposals, returns no owners.
     fn of(records: &[Record<'a>]) -> NodeOwners<'a> {
         let mut confirmed = HashMap::new();
         let has_proposal = records.iter().any(|record| !record.placement.is_confirmed());
@@ -133,8 +133,9 @@ fn on_machine<'a>(context: PlanContext<'a>) -> Vec<Record<'a>> {
     here.into_iter().map(record).collect()
 }
 
-/// Returns a placement's first Job if it is the only one missing. That Job may still exist, because
-/// watches may lag behind. Other Jobs in a set cannot be checked, because their names are unknown.
+/// Returns a placement's first Job if that Job is missing and no other is. That Job may still
+/// exist, because watches may lag behind. Other Jobs in a set cannot be checked, because their
+/// names are unknown.
 fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     let first = &placement.spec.job_uid;
     let is_missing = |uid: &&Uid| index.job(uid).is_none();
@@ -207,8 +208,8 @@ fn flavor_mismatch(index: &Index<'_>, group: &JobGroup<'_>, record: &Record<'_>)
     })
 }
 
-/// Returns the reason, if any, why a confirmed placement must be deleted, such as a pod that cannot
-/// start on its node. Running pods are kept.
+/// Returns the reason why a confirmed placement must be deleted, if any. For example, a pod may be
+/// unable to start on its node. Running pods are kept.
 fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) -> Option<String> {
     let index = context.index;
     let group = record.group.as_ref()?;
@@ -240,8 +241,8 @@ fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) ->
     None
 }
 
-/// Returns one unbound pod for each rank that has any, unless another pod of that rank already runs
-/// on the assigned node.
+/// Returns one unbound pod for each rank that has unbound pods, except for ranks of which another
+/// pod already runs on the assigned node.
 fn stalled_pods<'a>(
     index: &Index<'a>,
     group: &JobGroup<'a>,

@@ -15,7 +15,8 @@ pub(crate) struct NodeRequirements<'a> {
     template: &'a PodSpec,
     /// The Kueue flavors from which the pods will get labels and tolerations.
     flavors: Option<&'a Quota>,
-    /// The template's affinity, parsed only once because parsing it for every node is too slow.
+    /// The template's affinity, parsed only once because parsing it for every node would be too
+    /// slow.
     affinity: Option<NodeSelector>,
 }
 
@@ -90,7 +91,8 @@ impl<'a> NodeRequirements<'a> {
         self.tolerates_all(node, |_| true)
     }
 
-    /// Returns true if the pods tolerate every taint on a node for which `counts` returns true.
+    /// Returns true if the pods tolerate all those taints of a node for which `counts` returns
+    /// true.
     fn tolerates_all(&self, node: &Node, counts: impl Fn(&Taint) -> bool) -> bool {
         let excludes = |taint: &Taint| matches!(&*taint.effect, "NoSchedule" | "NoExecute");
         let of_flavors = || self.flavors.iter().flat_map(|quota| &quota.tolerations);

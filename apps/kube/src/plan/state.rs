@@ -83,7 +83,7 @@ impl<'a> MachineState<'a> {
             let boxes = period.at.into_iter().chain(nodes).collect();
             let times = (Time(period.from), Time(period.to));
             let reservation = AdvanceReservation::new(number as u64, &grid, boxes, times);
-            // The only possible error is a period without known nodes, which reserves nothing.
+            // This can fail only if the period has no known nodes. Such a period reserves nothing.
             if let Ok(reservation) = reservation {
                 self.planner.reserve(reservation);
             }
@@ -162,7 +162,7 @@ impl<'a> MachineState<'a> {
         self.holders().chain(starts).filter_map(holding).collect()
     }
 
-    /// Assigns to a placement all of its nodes that do not have a holder yet.
+    /// Assigns a placement those of its nodes that do not have a holder yet.
     fn hold_placement(&mut self, record: &Record<'a>, owners: &mut [Option<Owner>]) {
         let confirmed = record.placement.is_confirmed();
         let owner = if confirmed { Owner::Confirmed } else { Owner::Other };

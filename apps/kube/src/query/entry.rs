@@ -17,7 +17,7 @@ pub enum JobState {
     Runs,
     /// The Job has its nodes, but some of its pods are not bound yet.
     Placed,
-    /// Nodes are free for the Job, which gets them in the daemon's next plan.
+    /// Nodes are free for the Job, and the daemon's next plan will assign them to it.
     Fits,
     /// The Job is waiting for nodes.
     Waits,
@@ -107,11 +107,12 @@ pub struct Entry {
     /// The start time according to the time limits, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts: Option<u64>,
-    /// The earliest, median and latest start in the forecast, in seconds since 1970; null if more
-    /// than 60 days away. `None` until enough is known, and for a Job that does not start.
+    /// The earliest, median and latest start in the forecast, in seconds since 1970. A start more
+    /// than 60 days away is null. The range is `None` until enough is known, and for a Job that
+    /// does not start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[Option<u64>; 3]>,
-    /// The obstacle, for a Job that does not start: `unavailable` if it cannot start until an
+    /// The obstacle, if the Job does not start: `unavailable` if the Job cannot start until an
     /// unavailable node returns, or `horizon` if it does not start within 60 days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<&'static str>,

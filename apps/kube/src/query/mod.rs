@@ -35,7 +35,7 @@ pub struct Cluster {
 pub struct ClusterSlots {
     /// The machines that can hold a box of this shape.
     pub machines: Vec<MachineSlots>,
-    /// The reasons why the other machines cannot hold one.
+    /// The reasons why the other machines cannot hold such a box.
     pub faults: Vec<KubeError>,
 }
 
@@ -56,7 +56,7 @@ impl Cluster {
     /// Reads the cluster specified by `KUBECONFIG`, `~/.kube/config` or the pod's service account.
     ///
     /// # Errors
-    /// Returns an error if the cluster does not respond or denies the account list access.
+    /// Returns an error if the cluster does not respond or does not let the account list objects.
     pub fn read() -> Result<Cluster, KubeError> {
         runtime()?.block_on(async { Cluster::of(&connect().await?).await })
     }
@@ -117,7 +117,8 @@ impl Cluster {
         jobs.into_iter().map(entry).collect()
     }
 
-    /// Plans for a machine. If planning fails, the error is the reason why its Jobs are waiting.
+    /// Plans for a machine. If planning fails, the error is the reason why the machine's Jobs are
+    /// waiting.
     fn outcome(&self, index: &Index<'_>, machine: &str, detail: Detail) -> Outcome {
         match self.plan(index, machine, detail) {
             Ok(plan) => Outcome {
@@ -126,8 +127,8 @@ impl Cluster {
                 forecast: plan.question.map(Question::answer),
             },
             Err(error) => {
-                // The daemon may still place the Jobs if only this account cannot read Kueue's
-                // objects.
+                // If only this account cannot read Kueue's objects, the daemon may still place the
+                // Jobs.
                 let is_unknown = self.world.kueue.fault.is_some();
                 let prospect = if is_unknown { Prospect::Waits } else { Prospect::Blocked };
                 let mut groups = index.unplaced_on(machine);
@@ -192,9 +193,7 @@ impl Cluster {
         budget: u64,
     ) -> Result<MachineSlots, KubeError> {
         let Plan { config, free, .. } = self.plan(index, machine, Detail::DAEMON)?;
-        let shape = config
-            .shape(shape)
-            .map_err(|error| machine_error(machine, error.words("the shape")))?;
+        let shape = config.shape(shape).map_err(|why| machine_error(machine, why))?;
         let counted = slots(&free, &[shape], budget);
         Ok(MachineSlots {
             machine: machine.to_string(),

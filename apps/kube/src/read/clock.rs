@@ -1,8 +1,8 @@
 //! The time according to the API server's clock, which may differ from the local clock.
 //!
 //! Jobs' start times come from the API server. A replica whose clock is an hour slow would expect
-//! running Jobs to last an hour longer, so it would backfill too many Jobs ahead of a Job that
-//! needs their nodes.
+//! running Jobs to last an hour longer. It would therefore backfill too many Jobs ahead of a Job
+//! that needs the running Jobs' nodes.
 
 use std::collections::VecDeque;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kube::runtime::watcher::Event;
 
-/// A list of objects of one kind that is received while its watch restarts.
+/// A list of objects of one kind, received while the watch for that kind restarts.
 pub(super) struct InitialList<V> {
     buffer: Vec<V>,
     /// True once a complete list has been received.

@@ -16,8 +16,8 @@ const PAGE_SIZE: u32 = 500;
 /// The field selector for active pods. Other pods do not occupy nodes (see [`Pod::is_active`]).
 pub(crate) const ACTIVE_PODS: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
-/// Returns the start times of completed Jobs, meaning the times at which a node accepted their
-/// first pods. Omits Jobs whose pods have been deleted.
+/// Returns the start times of completed Jobs. A Job's start time is the time at which a node
+/// accepted its first pod. Omits Jobs whose pods have been deleted.
 pub(crate) async fn start_times(client: &Client) -> Result<Vec<(Uid, i64)>, KubeError> {
     let first_pods = ListParams::default()
         .fields("status.phase=Succeeded")

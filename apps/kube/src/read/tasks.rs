@@ -99,15 +99,16 @@ impl<K> Outcome<K> {
         }
     }
 
-    /// Returns true if a watch that failed works again. A resumed watch reports no event until an
-    /// object changes, whereas a list begins with an event even before it is requested.
+    /// Returns true if a watch works again after a failure. A resumed watch reports no event until
+    /// an object changes. A list, in contrast, begins with an event even before the list is
+    /// requested.
     fn is_restored(&self) -> bool {
         matches!(self, Outcome::Silence | Outcome::Event(_))
             && !matches!(self, Outcome::Event(Event::Init))
     }
 }
 
-/// Requests the API server's time once. It is the creation time of a SelfSubjectReview, which any
+/// Requests the API server's time once, namely the creation time of a SelfSubjectReview, which any
 /// account may create.
 pub(super) fn read_server_time(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {

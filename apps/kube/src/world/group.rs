@@ -18,7 +18,7 @@ pub(crate) enum JobGroup<'a> {
 }
 
 impl<'a> JobGroup<'a> {
-    /// Returns a group of Jobs, which must be in rank order, or `None` if there are none.
+    /// Returns a group of Jobs, which must be in rank order. Returns `None` if there are no Jobs.
     pub(crate) fn of(jobs: Vec<&'a Job>) -> Option<JobGroup<'a>> {
         (!jobs.is_empty()).then_some(JobGroup::Set(jobs))
     }
@@ -104,7 +104,7 @@ impl<'a> JobGroup<'a> {
         newest.is_some_and(|created| now < created + INCOMPLETE_SET_S)
     }
 
-    /// Returns the maximum run time in seconds if every Job in the group has one.
+    /// Returns the group's maximum run time in seconds if every Job in it has a limit.
     pub(crate) fn seconds(&self) -> Option<u64> {
         let limits = self.jobs().iter().map(|job| job.seconds());
         limits.collect::<Option<Vec<u64>>>()?.into_iter().max()
@@ -176,8 +176,9 @@ impl<'a> Index<'a> {
         groups
     }
 
-    /// Returns the groups on a machine: single Jobs, and sets with the same controller, namespace
-    /// and shape. Excludes those being deleted. Runs in O(n) time for n Jobs in the world.
+    /// Returns the groups on a machine. A group is a single Job or a set of Jobs with the same
+    /// controller, namespace and shape. Excludes those being deleted. Runs in O(n) time for n Jobs
+    /// in the world.
     pub(crate) fn groups_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
         groups(self.world.jobs.values().filter(|job| self.is_on(job, machine)))
     }

@@ -76,7 +76,7 @@ impl Writer {
         }
     }
 
-    /// Creates a placement that the garbage collector deletes once its Job is deleted.
+    /// Creates a placement that the garbage collector deletes once the owning Job is deleted.
     async fn propose(&self, job: &ObjectRef, spec: PlacementSpec) -> Result<(), WriteError> {
         let mut placement = Placement::new(&job.uid.0, spec);
         placement.metadata.owner_references = Some(vec![OwnerReference {
@@ -125,7 +125,8 @@ impl Writer {
     }
 
     /// Publishes an event with the reason why a Job is waiting. `at` is the time according to the
-    /// API server's clock. kube's recorder would use the local clock and repeat an earlier reason.
+    /// API server's clock. This avoids kube's recorder, which would use the local clock and repeat
+    /// an earlier reason.
     pub(crate) async fn publish_event(&self, waiting: &Waiting, at: i64) -> Result<(), WriteError> {
         let job = &waiting.job;
         let (kind, reason) = if waiting.is_blocked() {
@@ -260,16 +261,13 @@ fn steps(patch: Value) -> Result<Patch<()>, WriteError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::daemon::stub_server::{Reply, StubServer};
 
     #[tokio::test]
     async fn unanswered_requests_time_out() {
-        let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = format!("http://{}", server.local_addr().unwrap());
-        let config = kube::Config::new(address.parse().unwrap());
-        let client = Client::try_from(config).unwrap();
-        let writer = Writer { client, timeout: Duration::from_millis(50) };
+        let server = StubServer::start(|_| Reply::Silence).await;
+        let writer = Writer { timeout: Duration::from_millis(50), ..server.writer() };
         let read = writer.lease().await;
         assert!(matches!(read, Err(WriteError::Unavailable)), "{read:?}");
-        drop(server);
     }
 }

@@ -8,10 +8,6 @@ use crate::in_force::pod;
 
 const OTHER: &str = "/apis/batch/v1/namespaces/other/jobs";
 
-fn succeeded(cluster: &Cluster, jobs: &str, name: &str) -> Value {
-    cluster.get(&format!("{jobs}/{name}"))["status"]["succeeded"].clone()
-}
-
 #[test]
 fn attackers_do_not_block_other_users() {
     let Some(mut cluster) = Cluster::start("attacks", [4, 4, 2]) else { return };
@@ -34,7 +30,8 @@ fn attackers_do_not_block_other_users() {
     let named = json!({ "nodeSelector": { "kubernetes.io/hostname": "n3-3-1" } });
     cluster.label("n3-3-1", "kubernetes.io/hostname", "n3-3-1");
     cluster.good(User::Alice, "POST", PODS, &pod("stranger", &named));
-    // No pod may name a node, request the resource ungated, or have the gate without a Job.
+    // No pod may name a node, request the resource ungated, or have the gate without belonging to a
+    // Job.
     let limits = json!([{ "name": "main", "image": "toy",
                           "resources": { "limits": { "pavior.dev/node": "1" } } }]);
     let mut first = limits.clone();
@@ -59,13 +56,13 @@ fn attackers_do_not_block_other_users() {
     forged["metadata"]["ownerReferences"] = json!([owner]);
     forged["metadata"]["labels"] = json!({ "batch.kubernetes.io/job-completion-index": "0" });
     cluster.good(User::Alice, "POST", PODS, &forged);
-    // A Job's parallelism and shape are fixed, and the flood does not delay other namespaces.
+    // A Job's parallelism and shape cannot be changed. The flood does not delay other namespaces.
     let more = json!({ "spec": { "parallelism": 1 } });
     assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/flood0"), &more).is_err());
     let away = json!({ "metadata": { "annotations": { "pavior.dev/shape": null } } });
     assert!(cluster.ask(User::Alice, "PATCH", &format!("{JOBS}/flood0"), &away).is_err());
     cluster.until("the Job of another namespace is complete", || {
-        succeeded(&cluster, OTHER, "modest") == 8
+        cluster.succeeded(OTHER, "modest") == 8
     });
     let held = cluster.get("/apis/pavior.dev/v1alpha1/namespaces/default/placements");
     let nodes = |one: &Value| one["spec"]["nodes"].as_array().unwrap().len();
@@ -81,13 +78,13 @@ fn a_replica_acquires_the_lease_of_a_killed_one() {
     cluster.machine("mesh:2x2x1");
     cluster.start_replica("lease");
     cluster.job("first", "2x2x1", 1);
-    cluster.until("it is complete", || succeeded(&cluster, JOBS, "first") == 4);
+    cluster.until("it is complete", || cluster.succeeded(JOBS, "first") == 4);
     cluster.start_replica("lease");
     let lease = "/apis/coordination.k8s.io/v1/namespaces/pavior-system/leases/pavior-kube";
     assert_eq!(cluster.get(lease)["spec"]["holderIdentity"], "replica-0");
     cluster.end_replica(0);
     cluster.job("second", "2x2x1", 1);
-    cluster.until("it is complete", || succeeded(&cluster, JOBS, "second") == 4);
+    cluster.until("it is complete", || cluster.succeeded(JOBS, "second") == 4);
     let lease = cluster.get(lease);
     assert_eq!(lease["spec"]["holderIdentity"], "replica-1");
     assert_eq!(lease["spec"]["leaseTransitions"], 1);

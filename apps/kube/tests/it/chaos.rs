@@ -31,7 +31,7 @@ impl Chaos {
     }
 
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.draw.next_u64() % bound.max(1) as u64) as usize
+        self.draw.below(bound as u64) as usize
     }
 
     /// Returns the name of a random node in a grid with these sides.
@@ -40,7 +40,7 @@ impl Chaos {
         format!("n{x}-{y}-{z}")
     }
 
-    /// Returns a random matching object, or `None` if there is none or the API server is down.
+    /// Returns a random object that matches, or `None` if no object does or the API server is down.
     pub(crate) fn object(&mut self, path: &str, matches: impl Fn(&Value) -> bool) -> Option<Value> {
         let list = self.cluster.try_get(path).ok()?;
         let found: Vec<&Value> =
@@ -81,7 +81,7 @@ impl Chaos {
         set(&self.cluster, true) && self.end_after(4, move |cluster| set(cluster, false))
     }
 
-    /// Stops a node from reporting for a minute.
+    /// Keeps a node from reporting for a minute.
     pub(crate) fn silence(&mut self, node: String) -> bool {
         self.cluster.kubelets.silent.lock().unwrap().insert(node.clone());
         self.end_after(60, move |cluster| {
@@ -119,7 +119,7 @@ impl Chaos {
     }
 }
 
-/// Patches an object. Returns true if it has been changed or no longer exists.
+/// Patches an object. Returns true if the object has been changed or no longer exists.
 fn change(cluster: &Cluster, user: User, path: &str, body: &Value) -> bool {
     let response = cluster.ask(user, "PATCH", path, body);
     matches!(response, Ok(_) | Err(Refusal { code: Some(404), .. }))

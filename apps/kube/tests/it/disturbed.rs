@@ -1,10 +1,9 @@
 //! Tests wrong clocks, a compacted history, and failing requests.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::cluster::objects::JOBS;
+use crate::cluster::Cluster;
 use crate::cluster::replicas::clocks_can_be_wrong;
-use crate::cluster::{Cluster, User};
 use crate::judge::Record;
 use crate::proxy::ONE_OF;
 
@@ -63,8 +62,7 @@ fn a_paused_replica_reads_everything_again_after_compaction() {
     let version = cluster.get(PODS)["metadata"]["resourceVersion"].clone();
     cluster.pause_replica(0, true);
     // While the replica is paused, everything that it has read becomes outdated.
-    let how = json!({ "propagationPolicy": "Background" });
-    cluster.good(User::Alice, "DELETE", &format!("{JOBS}/first"), &how);
+    cluster.delete_job("first").unwrap();
     cluster.job("second", "4x2x1", 1);
     cluster.until("the first one's pods are gone", || {
         let pods = cluster.get(PODS);

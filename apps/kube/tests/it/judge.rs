@@ -1,5 +1,5 @@
-//! Uses the audit log to check that confirmed placements do not overlap, and that each pod was
-//! bound to the node for its rank in the placement of its Job.
+//! Uses the audit log to check that confirmed placements do not overlap. Also checks that each pod
+//! was bound to the node that its Job's placement assigns to the pod's rank.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -64,8 +64,8 @@ impl Record {
         self.placements.values().filter(|spec| !is_box(grid, &spec.nodes)).count()
     }
 
-    /// Returns the number of proposed placements and how many of them cover several Jobs. Ignores
-    /// confirmations, because a confirmation logged as failed may still have been stored.
+    /// Returns the number of proposed placements and the number of those that cover several Jobs.
+    /// Ignores confirmations, because a confirmation logged as failed may still have been stored.
     pub(crate) fn proposed(&self) -> (usize, usize) {
         let of_sets = self.placements.values().filter(|spec| spec.jobs.len() > 1).count();
         (self.placements.len(), of_sets)
@@ -81,7 +81,8 @@ impl Record {
                 self.confirm(word(&answer["metadata"]["uid"]));
             }
             ["placements", "", "delete"] => {
-                // A deletion's response is either the deleted object or a status with its uid.
+                // A deletion's response is either the deleted object or a status with the object's
+                // uid.
                 for uid in [&answer["metadata"]["uid"], &answer["details"]["uid"]] {
                     self.confirmed.remove(word(uid));
                 }
@@ -90,7 +91,7 @@ impl Record {
                 let binding = &event["requestObject"];
                 self.bind(word(&binding["metadata"]["uid"]), word(&binding["target"]["name"]));
             }
-            // A binding may succeed even though the response is a 504.
+            // A binding may succeed even if the response is a 504.
             ["pods", "" | "status", _] if answer["spec"]["nodeName"].is_string() => {
                 self.bind(word(&answer["metadata"]["uid"]), word(&answer["spec"]["nodeName"]));
             }
@@ -112,7 +113,7 @@ impl Record {
     }
 
     /// Records facts that never change: the owner of a pod, and the number of pods of a Job. Any
-    /// response may contain them, because a successful creation may be answered with 504.
+    /// response may contain them, even a 504, because the creation may still have succeeded.
     fn learn(&mut self, event: &Value) {
         let answer = &event["responseObject"];
         let uid = word(&answer["metadata"]["uid"]).to_string();

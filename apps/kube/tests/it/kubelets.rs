@@ -96,7 +96,8 @@ impl Pods {
         }
     }
 
-    /// Starts running a newly bound pod, or schedules a pod being deleted to end immediately.
+    /// Starts running a newly bound pod, or schedules the immediate end of a pod that is being
+    /// deleted.
     async fn observe(&mut self, mut pod: Pod) {
         let uid = pod.uid().unwrap_or_default();
         let is_bound = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
@@ -112,7 +113,7 @@ impl Pods {
         }
     }
 
-    /// Ends all pods that are due. If ending a pod fails, keeps it so it can be retried.
+    /// Ends all pods that are due. If a pod cannot be ended, keeps it for another attempt.
     async fn end_due_pods(&mut self) {
         let now = Instant::now();
         let due: Vec<_> = self.all.extract_if(|_, running| running.ends_at <= now).collect();
@@ -139,7 +140,7 @@ impl Pods {
     }
 
     /// Writes the phase of a pod unless the pod has ended or no longer exists. If the pod has
-    /// changed, rereads it, so that a pod that a test marked as failed stays failed.
+    /// changed, rereads it first. As a result, a pod that a test marked as failed stays failed.
     async fn set_phase(&self, pod: &mut Pod, phase: &str) -> Outcome {
         let api = self.api(pod);
         let seen = json!({ "uid": pod.uid(), "resourceVersion": pod.resource_version() });
@@ -165,7 +166,7 @@ impl Pods {
     }
 }
 
-/// Returns how long a pod runs, according to its annotations.
+/// Returns a pod's run time according to its annotations.
 fn run_time(pod: &Pod) -> Duration {
     let index = pod.labels().get("batch.kubernetes.io/job-completion-index");
     let is_first = index.is_some_and(|index| index == "0");

@@ -1,6 +1,6 @@
-//! Tests the real Kueue, with its webhooks and two daemon replicas: overcommitted quota, two queues
-//! that borrow and reclaim it, flavors, preemption, a short `quotaSeconds`, and kills of Kueue,
-//! replicas and the API server. The audit log is checked afterward.
+//! Tests the real Kueue and its webhooks with two daemon replicas. Covers overcommitted quota,
+//! which two queues borrow and reclaim, flavors, preemption, a short `quotaSeconds`, and kills of
+//! Kueue, replicas and the API server. The audit log is checked afterward.
 
 use std::time::{Duration, Instant};
 
@@ -85,8 +85,8 @@ fn are_active(cluster: &Cluster) -> bool {
     })
 }
 
-/// Returns a Job with a queue and a priority. Its first pod ends long before the others, so that
-/// Kueue reclaims part of its quota.
+/// Returns a Job with a queue and a priority. The Job's first pod ends long before the others, so
+/// that Kueue reclaims part of the Job's quota.
 fn queued(name: &str, queue: &str, shape: &str, priority: &str, run_s: u32) -> Value {
     let mut body = job(name, shape, run_s);
     body["metadata"]["labels"] = json!({
@@ -96,8 +96,8 @@ fn queued(name: &str, queue: &str, shape: &str, priority: &str, run_s: u32) -> V
     body
 }
 
-/// Preempts a Job one of whose pods has already ended. Checks that the Job still completes, and
-/// that a Job without a shape completes too.
+/// Preempts a Job after one of its pods has ended. Checks that this Job still completes, and that a
+/// Job without a shape completes too.
 fn preempt_in_part(cluster: &Cluster) {
     let make = |name, priority, run_s| {
         cluster.create(User::Alice, JOBS, &queued(name, "owner", "2x4x2", priority, run_s));
@@ -133,7 +133,7 @@ fn reject_what_never_fits(cluster: &Cluster) {
         let mut own = all["items"].as_array().unwrap().iter().filter(|one| is_of(one));
         own.any(|one| one["spec"]["active"] == false)
     });
-    cluster.good(User::Admin, "DELETE", &path, &json!({ "propagationPolicy": "Background" }));
+    cluster.delete_job("endless").unwrap();
 }
 
 /// Creates a Job. This may take a while, because no Job can be created while Kueue is down.

@@ -19,7 +19,8 @@ const ENDS: [&str; 4] = ["SuccessCriteriaMet", "Complete", "FailureTarget", "Fai
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     admitted: usize,
-    /// Admissions without a confirmed placement, each with the last placement event and message.
+    /// Admissions without a confirmed placement, each with the last placement event and the last
+    /// message.
     placeless: Vec<String>,
     preempted: usize,
     /// The number of preemptions that reclaimed quota borrowed by another queue.
@@ -27,19 +28,20 @@ pub(crate) struct Ledger {
     /// The number of evictions caused by our admission check.
     given_back: usize,
     /// The times, in seconds, for which Jobs held quota without a confirmed placement before the
-    /// daemon released it.
+    /// daemon released the quota.
     releases: Vec<f64>,
     /// The longest time for which a Job held quota without a confirmed placement before the daemon
-    /// released it, in seconds, and what happened to the Job in that time.
+    /// released the quota, in seconds, and the changes of our check during that time.
     longest: f64,
     longest_because: String,
     /// The longest time that Kueue took to evict a Job whose quota the daemon released, in seconds.
     eviction: f64,
     /// The longest time for which an admitted Job lacked a confirmed placement, in seconds.
     bare: f64,
-    /// The last event on the Job's placement before the `bare` interval, and the time between them.
+    /// The last event on the Job's placement before the `bare` interval, and the time from one to
+    /// the other.
     bare_because: String,
-    /// The number of pods bound to nodes of a flavor other than their Job's.
+    /// The number of pods bound to a node whose flavor differs from that of their Job.
     elsewhere: usize,
     /// The number of events in which an admitted Workload had no flavor.
     unflavored: usize,
@@ -98,9 +100,9 @@ impl Ledger {
 
     /// Checks that no Job holds quota without a box for long, that pods run on their Job's flavor,
     /// and that every kind of event occurred. Admission without a box is allowed, because a replica
-    /// may learn of a deletion late. Once our check is Ready and the Job's pods have ended, only
-    /// Kueue can release the quota, so that time is not counted. The same holds once our check
-    /// tells Kueue to take the quota back.
+    /// may learn of a deletion late. Time during which only Kueue can release the quota is not
+    /// counted. This is the case once our check is Ready and the Job's pods have ended, and once
+    /// our check tells Kueue to take the quota back.
     pub(crate) fn check(&self, patience_s: u64) {
         assert_eq!(self.elsewhere, 0, "{self}");
         assert!(self.longest <= patience_s as f64 + LAG_S && self.eviction <= LAG_S, "{self}");

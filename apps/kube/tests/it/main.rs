@@ -1,8 +1,8 @@
 //! Tests for `pavior kube` against a real control plane without kubelets, set up by
 //! `examples/kubernetes/control-plane.sh`.
 //!
-//! If there is no control plane, the tests say so and pass; if `PAVIOR_REQUIRE_KUBERNETES` is set,
-//! as in `.ci/run`, they fail.
+//! If there is no control plane, the tests say so. They then fail if `PAVIOR_REQUIRE_KUBERNETES` is
+//! set, as in `.ci/run`, and otherwise pass.
 
 mod attack;
 mod chaos;

@@ -21,9 +21,7 @@ fn users_cannot_open_gates_or_write_placements() {
         check_refusal(&cluster, user, ("POST", PLACEMENTS), &placement("forged"), word);
     }
     cluster.start_replica("lease");
-    cluster.until("it is complete", || {
-        cluster.get(&format!("{JOBS}/good"))["status"]["succeeded"] == 4
-    });
+    cluster.until("it is complete", || cluster.succeeded(JOBS, "good") == 4);
     administrators_delete_placements(&cluster);
 }
 

@@ -1,6 +1,5 @@
-//! A proxy between a replica and the API server that disrupts some requests: it answers with 429,
-//! 500 or 410 instead of forwarding, or drops responses to changes. It can also swallow all
-//! traffic.
+//! A proxy that disrupts some requests from a replica to the API server: it answers with 429, 500
+//! or 410 instead of forwarding, or drops responses to changes. It can also swallow all traffic.
 
 use std::convert::Infallible;
 use std::future::{pending, poll_fn};
@@ -41,8 +40,8 @@ struct Spoils {
 }
 
 impl Proxy {
-    /// Starts a proxy that serves plain HTTP using a client's credentials for the lifetime of the
-    /// runtime. Disrupts one in `one_of` requests.
+    /// Starts a proxy that runs as long as the runtime and serves plain HTTP using a client's
+    /// credentials. Disrupts one in `one_of` requests.
     pub(crate) fn start(runtime: &Runtime, client: Client, seed: u64, one_of: u64) -> Proxy {
         let spoils = Arc::new(Spoils {
             one_of,

@@ -41,7 +41,7 @@ fn make(cluster: &Cluster, job: &Value) {
     cluster.good(User::Alice, "POST", JOBS, job);
 }
 
-/// Returns the nodes to which a Job's pods are bound, in order of their indexes.
+/// Returns the nodes to which a Job's pods are bound, in order of the pods' indexes.
 pub(crate) fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
     let selector = format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{job}");
     let all = cluster.get(&selector);
@@ -94,8 +94,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
 
     // If one Job is deleted after placement, the other Job and the replacement share a new box.
     let old = placements["items"][0]["metadata"]["uid"].clone();
-    let how = json!({ "propagationPolicy": "Background" });
-    cluster.good(User::Alice, "DELETE", &format!("{JOBS}/train-1"), &how);
+    cluster.delete_job("train-1").unwrap();
     cluster.until("the placement is deleted", || {
         cluster.get(PLACEMENTS)["items"]
             .as_array()
@@ -108,9 +107,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
     cluster.until("one placement exists again, and all pods have their nodes", || {
         cluster.get(PLACEMENTS)["items"].as_array().unwrap().len() == 1 && whole()
     });
-    cluster.until("the second is complete", || {
-        cluster.get(&format!("{JOBS}/train-1"))["status"]["succeeded"] == 5
-    });
+    cluster.until("the second is complete", || cluster.succeeded(JOBS, "train-1") == 5);
     assert_eq!(nodes(&cluster, "train-0").len(), 3, "the first keeps running");
 }
 
@@ -151,8 +148,8 @@ fn jobs_of_a_set_are_validated_on_creation() {
         let refusal = cluster.ask(User::Alice, "PATCH", &path, &change).unwrap_err();
         assert!(refusal.is_invalid("cannot be changed"), "{refusal:?}");
     }
-    // Neither a set whose controller has terminal control characters in its name nor a set with a
-    // duplicate number blocks the valid set.
+    // The valid set is blocked neither by a set whose controller has terminal control characters in
+    // its name nor by a set with a duplicate Job number.
     cluster.start_replica("lease");
     let mut odd = good.clone();
     odd["name"] = json!("\u{1b}[2J<b>");
@@ -168,9 +165,7 @@ fn jobs_of_a_set_are_validated_on_creation() {
     }
     make(&cluster, &part(&good, 1, "4x1x1", 2, 1));
     for name in ["good-0", "good-1"] {
-        cluster.until("the good set is complete", || {
-            cluster.get(&format!("{JOBS}/{name}"))["status"]["succeeded"] == 2
-        });
+        cluster.until("the good set is complete", || cluster.succeeded(JOBS, name) == 2);
     }
     cluster.until("an event says so", || is_told(&cluster, "twice-a", "the same number"));
     let log = cluster.log();

@@ -49,7 +49,8 @@ fn measured_job(name: &str, scheduling: Scheduling) -> Value {
     if scheduling == Scheduling::Alone {
         job["metadata"]["annotations"] = json!({});
         let spec = &mut job["spec"]["template"]["spec"];
-        // Without the daemon, nothing would remove the gate that older Kubernetes releases need.
+        // Without the daemon, nothing would remove the gate that Jobs need on older Kubernetes
+        // releases.
         spec["schedulingGates"] = json!([]);
         spec["containers"][0]["resources"] = json!({ "limits": { "toy/node": "1" } });
     }
@@ -66,7 +67,7 @@ impl Bindings {
     fn count(&mut self) -> usize {
         let mut line = Vec::new();
         while self.log.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-            // Leave an incomplete line for the next read, when the rest has been written.
+            // Leave an incomplete line for the next read; by then, the rest will have been written.
             if line.last() != Some(&b'\n') {
                 let _ = self.log.seek_relative(-(line.len() as i64));
                 break;

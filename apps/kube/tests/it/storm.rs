@@ -108,8 +108,7 @@ impl Storm {
     fn recreate_job(&mut self) -> Option<&'static str> {
         let name = self.unfinished_job()?;
         let body = self.bodies.get(&name)?.clone();
-        let how = json!({ "propagationPolicy": "Background" });
-        self.chaos.cluster.ask(User::Alice, "DELETE", &format!("{JOBS}/{name}"), &how).ok()?;
+        self.chaos.cluster.delete_job(&name).ok()?;
         self.make(body);
         Some(if name.starts_with("set") {
             "a Job in a set deleted and recreated"
@@ -176,7 +175,7 @@ impl Storm {
     }
 }
 
-/// Returns the seeds for a long run, or a single seed otherwise.
+/// Returns all seeds of a long run, or a single seed for any other run.
 pub(crate) fn seeds() -> Vec<u64> {
     pavior_trials::seeds().unwrap_or_else(|| vec![1])
 }

@@ -598,8 +598,9 @@ class Forecasts:
     def rejected(self) -> int:
         """The number of jobs that were left out because they can never fit."""
     @property
-    def held(self) -> float:
-        """The fraction of jobs that started within their interval, among those that had to wait."""
+    def held(self) -> float | None:
+        """The fraction of jobs that started within their interval, among those that had to wait, or
+        `None` if no job had to wait."""
     @property
     def losses(self) -> dict[str, float]:
         """The mean pinball loss over the 5, 50 and 95% quantiles, in seconds, for the `intervals`, the

@@ -40,7 +40,7 @@ impl Decisions for Allocating {
                 continue;
             };
             let shape = simulation.queue().get(start.index).and_then(|job| job.request.shape);
-            // A scheduler that plans nodes places the job itself.
+            // A scheduler that also plans the nodes places the job itself.
             let Some(shape) = shape.filter(|_| start.placement.is_none()) else {
                 simulation.start(start)?;
                 continue;
@@ -54,8 +54,8 @@ impl Decisions for Allocating {
         Ok(())
     }
 
-    /// Places the job with its base at the given node or, if it does not fit there, at the first
-    /// base where it does. Returns true if the mask allows the action.
+    /// Places the job with its base at the given node or, if the job does not fit there, at the
+    /// first base where it fits. Returns true if the mask allows the action.
     fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let Some((index, shape)) = self.chosen else { return Ok(false) };
         let grid = *self.run.simulation.machine().grid();

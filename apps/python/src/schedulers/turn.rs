@@ -1,7 +1,8 @@
 //! The arguments passed to a scheduler: the queue, the running jobs, and a view of the machine.
 //!
 //! The Python objects contain no data. They refer to data that the calling thread provides for the
-//! duration of the call. Nothing is copied, and using an object after the call raises an error.
+//! duration of the call. Nothing is copied, and an object that is used after the call raises an
+//! error.
 
 // The methods ignore `self`, because the objects do not contain the data they present.
 #![allow(clippy::unused_self)]
@@ -240,7 +241,7 @@ impl MachineView {
         turn(|turn| Ok(turn.machine().free().count()))
     }
 
-    /// Returns the boxes of the running job with the given `id`, or None if it holds none.
+    /// Returns the boxes of the running job with the given `id`, or None if the job holds no boxes.
     fn boxes<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let held = turn(|turn| {
             let placement = turn.machine().placement(JobId(id)).cloned();

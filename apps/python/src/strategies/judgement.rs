@@ -20,7 +20,7 @@ use crate::interrupt::interruptible_own;
 use crate::progress::Reporter;
 
 const DEFAULT_MACHINE: &str = "mesh:3x3";
-/// The maximum machine size, in nodes, at which every occupancy is tried.
+/// The size of the largest machine, in nodes, on which every occupancy is tried.
 const MAX_NODES: u32 = 12;
 /// The number of rounds of random boxes.
 const ROUNDS: u64 = 20;
@@ -50,8 +50,8 @@ impl Judgement {
         self.flaw.is_none()
     }
 
-    /// A description of the first wrong answer (the request, the answer, the error, and a drawing
-    /// of the state), or None if every answer was as claimed.
+    /// A description of the first wrong answer, or None if every answer was as claimed. It contains
+    /// the request, the answer, the error, and a drawing of the state.
     #[getter]
     fn counterexample(&self) -> Option<String> {
         self.flaw.as_ref().map(ToString::to_string)

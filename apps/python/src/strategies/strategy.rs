@@ -149,7 +149,7 @@ pub(crate) fn class_of<'a, 'py>(given: &'a Bound<'py, PyAny>) -> PyResult<&'a Bo
 }
 
 /// Adds a class to a registry and selects it. Exceptions raised by its methods are stored in
-/// `raised` or, if that is not given, in each strategy that is created.
+/// `raised`. If `raised` is not given, each created strategy stores its own.
 pub(crate) fn register(
     class: &Bound<'_, PyType>,
     registry: &mut Registry,

@@ -27,12 +27,13 @@ use columns::{Columns, Row};
 /// A log of jobs, from a file or a table.
 ///
 /// A file is given by its path. `log_format` names its format; by default, the text or the file
-/// name determines it. `first` limits the number of job lines read. `filter` keeps jobs whose
-/// fields have these values, such as `partition=gpu,queue=1`. `status` keeps jobs with these values
-/// of field 11. `lenient` skips malformed lines, which otherwise raise `ValueError`. `dependencies`
-/// also keeps jobs that follow another job and have no submit time. `processors_per_node` divides
-/// sizes given in processors, `nodes_from` is the column of an SWF log that contains nodes, and
-/// `pieces` keeps partial jobs (status 2, 3 or 4) even if the log also contains the whole job.
+/// name determines the format. `first` limits the number of job lines read. `filter` keeps jobs
+/// whose fields have the given values, such as `partition=gpu,queue=1`. `status` keeps jobs whose
+/// field 11 has one of the given values. `lenient` skips malformed lines, which otherwise raise
+/// `ValueError`. `dependencies` also keeps jobs that follow another job and have no submit time.
+/// `processors_per_node` divides sizes given in processors, and `nodes_from` is the SWF column that
+/// contains nodes. `pieces` keeps partial jobs (status 2, 3 or 4) even if the log also contains the
+/// whole job.
 ///
 /// A table is any Arrow table (polars, pandas, pyarrow, `Table`) with the columns `submit`, `run`
 /// and `nodes`. The columns `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and

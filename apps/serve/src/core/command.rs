@@ -1,10 +1,8 @@
 //! Commands and their senders.
 
-use pavior::{Coordinates, Cuboid, Freedom};
+use pavior::{Coordinates, Cuboid, Freedom, Grid};
 
-use super::{Ask, FormattedReply, JobName, NodeState, Reply};
-#[cfg(feature = "http")]
-use super::{Problem, Reason};
+use super::{Ask, FormattedReply, JobName, NodeState, Problem, Reason, Reply};
 
 /// The sender of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,14 +20,18 @@ impl Caller {
         self.tenant.as_deref().is_none_or(|name| name == tenant)
     }
 
+    /// Checks that the caller is the operator. The problem says that no one else may do `action`.
+    pub(crate) fn require_operator(&self, action: &str) -> Result<(), Problem> {
+        if self.tenant.is_none() {
+            return Ok(());
+        }
+        Err(Problem::new(Reason::OperatorOnly, format!("only the operator may {action}")))
+    }
+
     /// Checks that the caller is the operator; no one else may see how leases could be moved.
     #[cfg(feature = "http")]
     pub(crate) fn may_see_moves(&self) -> Result<(), Problem> {
-        let detail = "only the operator may see plans for moving leases";
-        self.tenant
-            .is_none()
-            .then_some(())
-            .ok_or_else(|| Problem::new(Reason::OperatorOnly, detail))
+        self.require_operator("see plans for moving leases")
     }
 }
 
@@ -55,7 +57,7 @@ pub struct LeaseRequest {
     pub freedom: Option<Freedom>,
     /// The time to live in milliseconds; `None` means that the lease never expires on its own.
     pub ttl_ms: Option<u64>,
-    /// The job's expected run time, used by schedulers; `None` means to use the time to live.
+    /// The job's expected run time, used by schedulers; if it is `None`, they use the time to live.
     pub estimate_ms: Option<u64>,
     /// The tenant that receives the lease; `None` means the caller.
     pub tenant: Option<String>,
@@ -143,7 +145,8 @@ pub enum Command {
     /// Executes commands in order, each independently, with the same timestamp. Consecutive `End`
     /// commands free their nodes together, so waiting requests can use all of them.
     Batch(Vec<Command>),
-    /// Stores the reply to a refused command under its key, after the refusal has been diagnosed.
+    /// Stores the reply to a refused command under the command's key, after the refusal has been
+    /// diagnosed.
     StoreReply(FormattedReply),
     /// Confirms a clock that is in doubt (operator only). The command's time is accepted as
     /// correct.
@@ -152,4 +155,22 @@ pub enum Command {
     NoteTime,
     /// Expires leases and advances the queues. Only the service itself sends this command.
     Tick,
+}
+
+/// Checks a node's coordinates.
+pub(crate) fn node_coordinates(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Problem> {
+    let axes = grid.axes();
+    if coordinates.len() != axes {
+        return Err(Problem::bad(format!("\"node\" must have {axes} coordinates")));
+    }
+    let mut point = [0; 3];
+    for (entry, &coordinate) in point.iter_mut().zip(coordinates) {
+        // No grid contains the coordinate `u16::MAX`, because no side exceeds `u16::MAX`.
+        *entry = u16::try_from(coordinate).unwrap_or(u16::MAX);
+    }
+    if !grid.contains(point) {
+        let detail = format!("node {coordinates:?} is outside {grid}");
+        return Err(Problem::new(Reason::UnknownNode, detail));
+    }
+    Ok(point)
 }

@@ -14,23 +14,12 @@ use super::{
 /// The error for a record that cannot follow the previous ones, for example because the journal is
 /// damaged or was written by another program.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum FoldError {
-    /// A record is missing or duplicated.
-    #[error("expected consecutive records, but record {found} follows record {last}")]
-    Gap {
-        /// The number of the previous record.
-        last: u64,
-        /// The record's number.
-        found: u64,
-    },
-    /// The record cannot be applied.
-    #[error("record {seq}: {reason}")]
-    Impossible {
-        /// The record's number.
-        seq: u64,
-        /// The reason.
-        reason: String,
-    },
+#[error("record {seq}: {reason}")]
+pub struct FoldError {
+    /// The record's number.
+    pub seq: u64,
+    /// The reason.
+    pub reason: String,
 }
 
 impl ServiceState {
@@ -40,11 +29,11 @@ impl ServiceState {
     /// Returns an error if the record does not follow from the previous ones. The state must not be
     /// used after that.
     pub fn apply(&mut self, record: &ServiceRecord) -> Result<(), FoldError> {
+        let error = |reason: String| FoldError { seq: record.seq, reason };
         if record.seq != self.seq + 1 {
-            return Err(FoldError::Gap { last: self.seq, found: record.seq });
+            return Err(error(format!("it follows record {}", self.seq)));
         }
-        let impossible = |reason: String| FoldError::Impossible { seq: record.seq, reason };
-        self.apply_event(record).map_err(impossible)
+        self.apply_event(record).map_err(error)
     }
 
     /// Applies a record. The nodes of a newly granted lease may already be allocated.
@@ -118,39 +107,20 @@ impl ServiceState {
             };
             let known = &self.boards[index];
             if known.grid != fresh.grid {
-                return Err(StateError::OtherGrid {
-                    name: spec.name.clone(),
-                    known: known.grid.to_string(),
-                    asked: fresh.grid.to_string(),
-                });
+                let (known, asked) = (known.grid, fresh.grid);
+                let reason = format!("it is {known} in the stored data, but {asked} was specified");
+                return Err(StateError::new(&spec.name, reason));
             }
             if known.spec != *spec {
-                let bad = |reason| StateError::Machine { name: spec.name.clone(), reason };
-                self.fill(&mut fresh, known).map_err(bad)?;
+                let view = self.view();
+                let filled = fresh.fill(&view, &view.boards[index]);
+                filled.map_err(|reason| StateError::new(&spec.name, reason))?;
                 rebuilt.push((index, fresh));
             }
         }
         self.boards.extend(added);
         for (index, fresh) in rebuilt {
             self.replace(index, fresh);
-        }
-        Ok(())
-    }
-
-    /// Copies a machine's leases, reservations, queue and unavailable nodes to an empty machine.
-    fn fill(&self, fresh: &mut ServedMachine, known: &ServedMachine) -> Result<(), String> {
-        let name = &known.spec.name;
-        for lease in self.leases.by_grant(Some(name)) {
-            fresh.hold(lease)?;
-        }
-        for &node in known.failed.iter().chain(&known.drained) {
-            fresh.set_node(node, known.node_state(node));
-        }
-        for reservation in self.reservations.values().filter(|entry| entry.machine == *name) {
-            fresh.reserve(reservation)?;
-        }
-        for id in known.waiting() {
-            fresh.enqueue(&self.waiting[&id]);
         }
         Ok(())
     }

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use pavior::{Cuboid, Freedom};
+use pavior::{Cuboid, Freedom, Placement};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// A client's name for a job: a JSON integer or string. 7 and "7" are different names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -16,15 +15,6 @@ pub enum JobName {
     Large(u64),
     /// A string.
     Text(String),
-}
-
-impl JobName {
-    /// Returns the name in a JSON value, or `None` if it is neither an integer nor a string.
-    pub fn read(value: &Value) -> Option<JobName> {
-        let number = || value.as_i64().map(JobName::Number);
-        let large = || value.as_u64().map(JobName::Large);
-        value.as_str().map(|text| JobName::Text(text.to_string())).or_else(number).or_else(large)
-    }
 }
 
 impl fmt::Display for JobName {
@@ -60,7 +50,8 @@ pub struct Lease {
     pub epoch: u64,
     /// The machine's name.
     pub machine: String,
-    /// The boxes in the order granted, each as three base coordinates and three side lengths.
+    /// The boxes in the order in which they were granted, each as three base coordinates and three
+    /// sides.
     pub parts: Vec<[[u16; 3]; 2]>,
     /// The requested number of nodes.
     pub requested: u32,
@@ -96,6 +87,13 @@ impl Lease {
     /// Returns the boxes.
     pub fn cuboids(&self) -> Vec<Cuboid> {
         cuboids(&self.parts)
+    }
+
+    pub(crate) fn placement(&self) -> Placement {
+        match self.parts[..] {
+            [[base, sides]] => Placement::Whole(Cuboid::new(base, sides)),
+            _ => Placement::Parts(self.cuboids()),
+        }
     }
 
     /// Returns the number of nodes.

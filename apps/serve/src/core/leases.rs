@@ -1,17 +1,18 @@
 //! A table of leases by number, stored in pages that are shared with views.
 //!
 //! A view keeps a reference to the list of pages, so a change may have to copy the list and the
-//! affected page. Each page also stores the data that every diagnosis needs ([`Held`]): the leases
-//! themselves are scattered in memory, whereas a page is contiguous.
+//! affected page. Each page also stores the data that every diagnosis needs ([`Held`]), because a
+//! page is contiguous, whereas the leases themselves are scattered in memory.
 //!
 //! Invariants: no page is empty; numbers increase within a page and from page to page; any two
 //! adjacent pages together hold more than half of [`MAX_PAGE_LEASES`] leases.
 //!
-//! A lookup takes O(log leases). A change copies O(leases / [`MAX_PAGE_LEASES`]) pointers.
+//! A lookup takes O(log leases). A change copies O(leases / [`MAX_PAGE_LEASES`]) pointers and at
+//! most two pages.
 
 use std::sync::Arc;
 
-use pavior::{Cuboid, Placement};
+use pavior::Placement;
 
 use super::Lease;
 
@@ -36,11 +37,7 @@ pub(crate) struct Held {
 
 impl Held {
     fn new(board: usize, lease: Arc<Lease>) -> Held {
-        let placement = match lease.parts[..] {
-            [[base, sides]] => Placement::Whole(Cuboid::new(base, sides)),
-            _ => Placement::Parts(lease.cuboids()),
-        };
-        Held { id: lease.id, board, placement, end_ms: lease.end_ms(), lease }
+        Held { id: lease.id, board, placement: lease.placement(), end_ms: lease.end_ms(), lease }
     }
 }
 
@@ -85,7 +82,7 @@ impl Leases {
         leases
     }
 
-    /// Returns the data needed for diagnoses, in order of lease number, without reading any lease.
+    /// Returns the data needed for diagnoses, in order of lease number. Does not read any lease.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
         self.pages.iter().flat_map(|page| page.iter())
     }
@@ -154,7 +151,7 @@ impl Leases {
     }
 }
 
-/// Merges a page with the next one if the two are at most half a page together.
+/// Merges a page with the next one if both together hold at most half of [`MAX_PAGE_LEASES`].
 fn join(pages: &mut Pages, at: usize) {
     let [one, next, ..] = pages.get(at..).unwrap_or_default() else { return };
     if one.len() + next.len() <= MAX_PAGE_LEASES / 2 {

@@ -26,6 +26,7 @@ mod view;
 
 pub use pavior::workload::Ask;
 
+pub(crate) use command::node_coordinates;
 pub use command::{Caller, Command, IdempotencyKey, LeaseRequest, ReservationRequest};
 pub use decide::{ClockRule, Decision, RefusedRequest};
 pub use event::{EndReason, Event, NodeState, ServiceRecord, StoredReply};

@@ -183,8 +183,8 @@ pub struct WaitsFor {
     pub(crate) needed: u64,
     /// The number of free nodes.
     pub(crate) free: u64,
-    /// The request that holds the reservation or must start first; null for an advance reservation
-    /// or if there is no such request.
+    /// The request that holds the reservation or must start first; null if there is no such request
+    /// or if it is an advance reservation.
     pub(crate) by: Option<Other>,
     /// The start of the reservation (RFC 3339).
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
@@ -248,8 +248,8 @@ pub struct ReservationReply {
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
-    /// The leases visible to the caller that hold some of these nodes and are expected to run past
-    /// the reservation's start. They keep their nodes until they end.
+    /// The leases that hold some of these nodes, are expected to run past the reservation's start,
+    /// and are visible to the caller. They keep their nodes until they end.
     pub(crate) leases: Vec<u64>,
 }
 

@@ -46,7 +46,8 @@ pub(crate) struct Forecast {
     /// The reason why a time is missing: `unavailable` if the request cannot start until an
     /// unavailable node recovers, or `horizon` if no start is predicted within 60 days.
     obstacle: Option<&'static str>,
-    /// The candidate box with the fewest unavailable nodes; null if the request needs none of them.
+    /// The candidate box with the fewest unavailable nodes; null if the request needs no
+    /// unavailable nodes.
     place: Option<Part>,
     /// True once at least 30 forecasts on this machine have been checked. Until then, the margin is
     /// wide and not based on data.

@@ -6,13 +6,14 @@ use pavior::scheduling::{AdvanceReservation, Dispatcher, GrantError, Standing};
 use pavior::strategies::Selection;
 use pavior::workload::{Job, Service, ShapeRule, Shaper};
 use pavior::{
-    Cuboid, Grid, JobId, Machine, NodeId, Occupancy, OccupancyError, Placement, Refusal, Request,
-    Sides, Time,
+    BadName, Cuboid, Grid, JobId, Machine, NodeId, Occupancy, OccupancyError, Placement, Refusal,
+    Request, Sides, Time,
 };
 
-use super::{Ask, Lease, MachineSpec, NodeState, Reservation, StateError, WaitingRequest};
-#[cfg(feature = "http")]
-use super::{BoardView, StateView};
+use super::{
+    Ask, BoardView, Lease, MachineSpec, NodeState, Reservation, StateError, StateView,
+    WaitingRequest,
+};
 
 /// The duration assumed for a job without an estimate: a century.
 pub(crate) const UNLIMITED: Time = Time(100 * 365 * 24 * 3600 * 1_000_000);
@@ -30,15 +31,13 @@ pub(crate) struct ServedMachine {
 impl ServedMachine {
     /// Returns an empty machine. `seed` is for strategies that use random numbers.
     pub(crate) fn new(spec: &MachineSpec, seed: u64) -> Result<ServedMachine, StateError> {
-        let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
-        let grid: Grid =
-            spec.machine.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
-        let strategy: Selection =
-            spec.strategy.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
+        let bad = |reason| StateError::new(&spec.name, reason);
+        let unknown = |error: BadName| bad(error.reason);
+        let grid: Grid = spec.machine.parse().map_err(unknown)?;
+        let strategy: Selection = spec.strategy.parse().map_err(unknown)?;
         // Without a scheduler, no requests wait, so this default is never used.
         let scheduler = spec.scheduler.as_deref().unwrap_or("fcfs");
-        let scheduler: pavior::scheduling::Selection =
-            scheduler.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
+        let scheduler: pavior::scheduling::Selection = scheduler.parse().map_err(unknown)?;
         if pavior::scheduling::weighs_messages(&scheduler) {
             let reason = "this scheduler depends on jobs' messages, which the service does \
                           not know; specify a freedom in each request instead";
@@ -46,7 +45,7 @@ impl ServedMachine {
         }
         let scheduler = scheduler.build(()).map_err(|error| bad(error.to_string()))?;
         let rule: pavior::workload::Selection<ShapeRule> =
-            spec.shape_rule.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
+            spec.shape_rule.parse().map_err(unknown)?;
         let machine = Machine::with_seed(grid, &strategy, seed);
         let machine = machine.map_err(|error| bad(error.to_string()))?;
         Ok(ServedMachine {
@@ -59,7 +58,7 @@ impl ServedMachine {
         })
     }
 
-    /// Copies a machine from a view, including its leases, queue and advance reservations.
+    /// Returns a copy of a machine in a view.
     ///
     /// # Errors
     /// Returns an error if the view is inconsistent.
@@ -67,23 +66,30 @@ impl ServedMachine {
     pub(crate) fn of(view: &StateView, board: &BoardView, seed: u64) -> Result<Self, String> {
         let empty = ServedMachine::new(&board.spec, seed);
         let mut machine = empty.map_err(|error| error.to_string())?;
+        machine.fill(view, board)?;
+        Ok(machine)
+    }
+
+    /// Copies a machine's leases, unavailable nodes, advance reservations and queue from a view to
+    /// this machine, which must be empty.
+    pub(super) fn fill(&mut self, view: &StateView, board: &BoardView) -> Result<(), String> {
         for lease in view.leases_on(board) {
-            machine.hold(lease)?;
+            self.hold(lease)?;
         }
         for (nodes, state) in
             [(&board.failed, NodeState::Failed), (&board.drained, NodeState::Drained)]
         {
             for &node in nodes {
-                machine.set_node(NodeId(node), state);
+                self.set_node(NodeId(node), state);
             }
         }
         for reservation in view.reservations_on(board) {
-            machine.reserve(reservation)?;
+            self.reserve(reservation)?;
         }
-        for waiting in view.waiting.iter().filter(|request| request.machine == board.spec.name) {
-            machine.enqueue(waiting);
+        for waiting in view.waiting_on(board) {
+            self.enqueue(waiting);
         }
-        Ok(machine)
+        Ok(())
     }
 
     pub(crate) fn machine(&self) -> &Machine {
@@ -169,16 +175,12 @@ impl ServedMachine {
         if self.dispatcher.running().get(JobId(lease.id)).is_some() {
             return Ok(());
         }
-        let parts = lease.cuboids();
-        let placement = match parts[..] {
-            [whole] => Placement::Whole(whole),
-            _ => Placement::Parts(parts.clone()),
-        };
         let start = micros(lease.start_ms);
         let job = job(JobId(lease.id), lease.request(), start, lease.estimate());
-        let held = self.dispatcher.hold(job, start, placement).map(drop);
+        let held = self.dispatcher.hold(job, start, lease.placement()).map(drop);
         // Determine which box is occupied only if the allocation has failed.
-        held.map_err(|error| self.check_free(&parts).err().unwrap_or_else(|| error.to_string()))
+        let occupied = || self.check_free(&lease.cuboids()).err();
+        held.map_err(|error| occupied().unwrap_or_else(|| error.to_string()))
     }
 
     /// Checks that the boxes are disjoint and on the machine, and that all their nodes are free.
@@ -212,7 +214,8 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// Returns the most nodes a waiting request could get, all of which count against the quota.
+    /// Returns the maximum number of nodes that a waiting request could get. All count against the
+    /// quota.
     pub(crate) fn quota_nodes(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
@@ -244,8 +247,8 @@ impl ServedMachine {
         Some((started.job.id.0, started.placement.parts().to_vec()))
     }
 
-    /// Returns the scheduler's plans for the waiting requests ([`Dispatcher::standing`]). Takes
-    /// O(n).
+    /// Returns the scheduler's plans for the n waiting requests ([`Dispatcher::standing`]). Takes
+    /// O(n) time.
     pub(crate) fn standing(&self, now_ms: u64) -> Option<Standing> {
         self.dispatcher.standing(micros(now_ms))
     }
@@ -286,7 +289,8 @@ impl ServedMachine {
     }
 }
 
-/// Returns the run time for schedulers to assume: the estimate, or else the time to live.
+/// Returns the run time that schedulers assume: the estimate or, if there is none, the time to
+/// live.
 pub(crate) fn estimate(stated_ms: Option<u64>, ttl_ms: Option<u64>) -> Time {
     stated_ms.or(ttl_ms).map_or(UNLIMITED, micros)
 }
@@ -301,7 +305,7 @@ impl Lease {
         estimate(self.estimate_ms, self.length_ms())
     }
 
-    /// Returns the duration from the lease's start to its expiry, if it expires.
+    /// Returns the time from the lease's start to its expiry, if the lease expires.
     pub(crate) fn length_ms(&self) -> Option<u64> {
         self.expires_ms.map(|end| end.saturating_sub(self.start_ms))
     }

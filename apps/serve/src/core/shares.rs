@@ -1,12 +1,12 @@
-//! Divides a limited resource fairly. Each entry belongs to a party, such as a tenant. When there
-//! are too many entries, or they are too large, the party with the largest share loses its oldest
-//! entry. Each of P parties is therefore guaranteed at least 1/P of the total.
+//! Divides a limited resource fairly. Each entry belongs to a party, such as a tenant. When the
+//! number or the total size of the entries is too large, the party with the largest share loses its
+//! oldest entry. Each of P parties is therefore guaranteed at least 1/P of the total.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// A table of entries by number and by party. Each entry has `N` amounts, such as its size, which
-/// are summed per party and in total.
+/// A table of entries by number and by party. Each entry has `N` amounts (for example, its size).
+/// Each amount is summed per party and in total.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares<P, T, const N: usize> {
     entries: BTreeMap<u64, Entry<P, T, N>>,
@@ -123,7 +123,7 @@ impl<P: Eq + Hash, T, const N: usize> Shares<P, T, N> {
         self.parties.get(party).map_or([0; N], |share| share.amounts)
     }
 
-    /// Returns the parties with their amounts and the numbers of their oldest entries.
+    /// Returns each party with its total amounts and the number of its oldest entry.
     pub(crate) fn parties(&self) -> impl Iterator<Item = (&P, [usize; N], u64)> {
         let first = |share: &Share<N>| share.numbers.first().copied();
         self.parties

@@ -69,7 +69,7 @@ impl SavedMachine {
 }
 
 impl ServiceState {
-    /// Returns a snapshot, from which [`restore`](ServiceState::restore) recreates the state.
+    /// Returns a snapshot from which [`restore`](ServiceState::restore) can recreate the state.
     pub fn snapshot(&self) -> StateSnapshot {
         let machines = self.boards.iter().map(|board| {
             let out_of_service = board.failed.iter().chain(&board.drained);
@@ -100,7 +100,7 @@ impl ServiceState {
     /// Recreates the state from a snapshot.
     ///
     /// # Errors
-    /// Returns the reason if the snapshot is inconsistent.
+    /// Returns an error that explains any inconsistency in the snapshot.
     pub fn restore(
         snapshot: &StateSnapshot,
         limits: ServiceLimits,
@@ -109,8 +109,9 @@ impl ServiceState {
         let mut state = ServiceState::new(limits, seed);
         let specs: Vec<MachineSpec> = snapshot.machines.iter().map(SavedMachine::spec).collect();
         state.configure(&specs).map_err(|error| error.to_string())?;
-        // Leases come first, because a failed or drained node cannot be allocated. Requests and
-        // reservations come last, because their numbers are checked against those of the leases.
+        // Restore leases first, because a failed or drained node cannot be allocated. Restore
+        // requests and reservations last, because their numbers are checked against those of the
+        // leases.
         for lease in &snapshot.leases {
             let begin = state.begin_lease(&Arc::new(lease.clone()));
             begin.map_err(|reason| format!("lease {}: {reason}", lease.id))?;

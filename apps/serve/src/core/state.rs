@@ -1,4 +1,4 @@
-//! The state of the service, which results from folding the journal.
+//! The state of the service, computed by folding the journal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -42,43 +42,26 @@ pub struct ServiceLimits {
     pub waiting: usize,
     /// The maximum number of replies stored for clients that retry.
     pub keys: usize,
-    /// The maximum total size of the bodies of stored replies, in bytes.
-    pub key_bytes: usize,
 }
 
 impl Default for ServiceLimits {
     fn default() -> ServiceLimits {
-        ServiceLimits {
-            quota: None,
-            quotas: HashMap::new(),
-            waiting: 10_000,
-            keys: 50_000,
-            key_bytes: 64 << 20,
-        }
+        ServiceLimits { quota: None, quotas: HashMap::new(), waiting: 10_000, keys: 50_000 }
     }
 }
 
-/// Errors when building a state.
+/// The error for a machine that cannot be served as described.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum StateError {
-    /// A machine's description is invalid.
-    #[error("machine {name}: {reason}")]
-    Machine {
-        /// The name.
-        name: String,
-        /// The reason.
-        reason: String,
-    },
-    /// The stored machine has a different grid.
-    #[error("machine {name} is {known} in the stored data, but {asked} was specified")]
-    OtherGrid {
-        /// The machine's name.
-        name: String,
-        /// The grid in the stored data.
-        known: String,
-        /// The requested grid.
-        asked: String,
-    },
+#[error("machine {name}: {reason}")]
+pub struct StateError {
+    name: String,
+    reason: String,
+}
+
+impl StateError {
+    pub(crate) fn new(name: &str, reason: String) -> StateError {
+        StateError { name: name.to_string(), reason }
+    }
 }
 
 /// The service's machines, leases, waiting requests and stored replies.
@@ -91,7 +74,7 @@ pub struct ServiceState {
     pub(crate) waiting: BTreeMap<u64, Arc<WaitingRequest>>,
     /// The expiry times of leases, as `(time, lease)` pairs.
     pub(crate) expiries: BTreeSet<(u64, u64)>,
-    /// The advance reservations by number. `reservation_ends` has their `(end, number)` pairs.
+    /// The advance reservations by number. `reservation_ends` contains their `(end, number)` pairs.
     pub(crate) reservations: BTreeMap<u64, Arc<Reservation>>,
     pub(crate) reservation_ends: BTreeSet<(u64, u64)>,
     /// The number of nodes that each tenant holds or is waiting for.
@@ -106,8 +89,8 @@ pub struct ServiceState {
     /// The leases granted or renewed while the clock has been in doubt; `None` if it is not in
     /// doubt. No lease expires while the clock is in doubt.
     pub(crate) in_doubt: Option<BTreeSet<u64>>,
-    /// The machines whose queues advance after the last of several consecutive commands in a batch.
-    /// Empty outside of batches.
+    /// The machines whose queues must still advance, after the last of several consecutive commands
+    /// in a batch. Empty outside of batches.
     pub(crate) pending_queues: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,
@@ -160,8 +143,8 @@ impl ServiceState {
         next.map(|&(at, _)| at).min().filter(|_| !self.is_clock_doubted())
     }
 
-    /// Starts a new sequence of epochs from the wall clock. Called by a server that becomes the
-    /// leader; `random` must differ each time.
+    /// Starts a new sequence of epochs from the wall clock. A server calls this when it becomes the
+    /// leader; `random` must be different each time.
     pub fn begin_epochs(&mut self, wall_ms: u64, random: u64) {
         self.epoch = epoch::begin(self.epoch, wall_ms, random);
     }
@@ -187,8 +170,8 @@ impl ServiceState {
         self.boards[board].machine()
     }
 
-    /// Converts a command's demand to a request for the strategy. If the shape rule is random, this
-    /// draws a random number.
+    /// Converts a command's demand to a request for the strategy. Draws a random number if the
+    /// shape rule is random.
     pub fn request(&mut self, board: usize, ask: Ask) -> Request {
         self.boards[board].request(ask)
     }
@@ -196,7 +179,7 @@ impl ServiceState {
     /// Returns the placement that a request without a time limit would get now.
     ///
     /// # Errors
-    /// Returns the reason if the request would be refused.
+    /// Returns the reason for the refusal if the request would be refused.
     pub fn probe(&mut self, board: usize, request: &Request) -> Result<Placement, Refusal> {
         let now_ms = self.now_ms;
         self.boards[board].probe(request, now_ms, estimate(None, None))
@@ -279,7 +262,7 @@ impl ServiceState {
 }
 
 /// Returns the index of the named machine, or of the first machine if no name is given.
-pub(super) fn index_of<'a>(
+fn index_of<'a>(
     mut machines: impl Iterator<Item = &'a MachineSpec>,
     name: Option<&str>,
 ) -> Option<usize> {
@@ -289,7 +272,7 @@ pub(super) fn index_of<'a>(
 /// Returns the index of the named machine, or of the first machine if no name is given.
 ///
 /// # Errors
-/// Returns a problem that lists the existing machines if none has this name.
+/// Returns a problem, which lists the existing machines, if no machine has this name.
 pub(crate) fn find_machine<'a>(
     machines: impl Iterator<Item = &'a MachineSpec> + Clone,
     name: Option<&str>,

@@ -29,7 +29,7 @@ pub enum StoredBody {
 }
 
 impl StoredBody {
-    /// Stores a body, compressed if it is long.
+    /// Stores a body, compressing it if it is long.
     ///
     /// # Panics
     /// Never panics, because writing to memory cannot fail.

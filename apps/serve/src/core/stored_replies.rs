@@ -1,4 +1,5 @@
-//! Replies stored in case clients retry a request, limited by age, number and size ([`Shares`]).
+//! Stored replies for clients that retry requests. Their age, number and total size are limited
+//! ([`Shares`]).
 
 use std::collections::HashMap;
 
@@ -7,20 +8,22 @@ use super::{FormattedReply, ServiceLimits, StoredReply};
 
 /// The lifetime of a stored reply, in milliseconds: one day.
 const LIFETIME_MS: u64 = 24 * 3600 * 1000;
+/// The maximum total size of stored replies, in bytes.
+const MAX_BYTES: usize = 64 << 20;
 /// The approximate overhead of a stored reply in bytes: names, numbers and table entries.
 const OVERHEAD_BYTES: usize = 256;
 
 /// Stored replies by tenant and key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoredReplies {
-    /// The replies with their times, oldest first. The amounts of each reply are 1 and its size.
+    /// The replies with their times, oldest first. Each reply has two amounts: 1 and its size.
     replies: Shares<String, (u64, StoredReply), 2>,
     /// The number of each reply, by tenant and key.
     numbers: HashMap<(String, String), u64>,
 }
 
 impl StoredReplies {
-    /// Returns the command's digest and the reply stored under a key, if there is one.
+    /// Returns the command digest and the reply that are stored under a key, if any.
     pub(crate) fn get(
         &self,
         tenant: &str,
@@ -48,7 +51,7 @@ impl StoredReplies {
             let removed = self.replies.remove(number);
             self.forget(removed);
         }
-        for (amount, most) in [limits.keys, limits.key_bytes].into_iter().enumerate() {
+        for (amount, most) in [limits.keys, MAX_BYTES].into_iter().enumerate() {
             while self.replies.total()[amount] > most {
                 let removed = self.replies.remove_from_largest(amount);
                 self.forget(removed);

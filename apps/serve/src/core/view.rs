@@ -7,8 +7,8 @@ use pavior::{Grid, NodeId, Occupancy};
 use serde::Serialize;
 
 use super::served_machine::ServedMachine;
-use super::state::index_of;
-use super::{Lease, Leases, MachineSpec, Reservation, ServiceState, WaitingRequest};
+use super::state::find_machine;
+use super::{Lease, Leases, MachineSpec, Problem, Reservation, ServiceState, WaitingRequest};
 
 /// The state after a record.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub struct BoardView {
     pub failed: Vec<u32>,
     /// The row-major indexes of the drained nodes, including those held by a lease.
     pub drained: Vec<u32>,
-    /// The scheduler's current plans for waiting requests, in queue order, if there are any.
+    /// The scheduler's current plans, if any, for the waiting requests, in queue order.
     pub standing: Option<Standing>,
 }
 
@@ -90,8 +90,16 @@ impl ServiceState {
 
 impl StateView {
     /// Returns the index of the named machine, or of the first machine if no name is given.
-    pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
-        index_of(self.boards.iter().map(|board| &board.spec), name)
+    ///
+    /// # Errors
+    /// Returns a problem, which lists the existing machines, if no machine has this name.
+    pub fn find_board(&self, name: Option<&str>) -> Result<usize, Problem> {
+        find_machine(self.boards.iter().map(|board| &board.spec), name)
+    }
+
+    /// Returns the number of leases on a machine, given its index.
+    pub fn lease_count(&self, index: usize) -> u64 {
+        self.leases.held().filter(|held| held.board == index).count() as u64
     }
 
     /// Returns the leases on a machine, in the order in which they were granted.
@@ -109,7 +117,15 @@ impl StateView {
         all.filter(|reservation| reservation.machine == board.spec.name)
     }
 
-    /// Counts a machine's nodes by state. If any are drained, this scans every lease's boxes.
+    /// Returns the requests waiting for a machine, in queue order.
+    pub fn waiting_on<'a>(
+        &'a self,
+        board: &'a BoardView,
+    ) -> impl Iterator<Item = &'a Arc<WaitingRequest>> {
+        self.waiting.iter().filter(|request| request.machine == board.spec.name)
+    }
+
+    /// Counts a machine's nodes by state. If any nodes are drained, scans the boxes of every lease.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {
         let mut drained = board.drained.len() as u64;
         if drained > 0 {
@@ -117,7 +133,7 @@ impl StateView {
             for &node in &board.drained {
                 undrained.take_node(NodeId(node));
             }
-            let index = self.board_index(Some(&board.spec.name));
+            let index = self.find_board(Some(&board.spec.name)).ok();
             let leases = self.leases.held().filter(|held| Some(held.board) == index);
             let parts = leases.flat_map(|held| held.placement.parts());
             let held = parts.map(|part| u64::from(part.volume() - undrained.free_in(part)));
@@ -133,6 +149,6 @@ impl StateView {
 
     /// Returns a machine's grid.
     pub fn grid(&self, machine: &str) -> Option<&Grid> {
-        self.board_index(Some(machine)).map(|board| &self.boards[board].grid)
+        self.find_board(Some(machine)).ok().map(|board| &self.boards[board].grid)
     }
 }

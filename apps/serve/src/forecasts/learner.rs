@@ -92,7 +92,8 @@ impl Learner {
         Ok(())
     }
 
-    /// Adds forecasters for new machines and their jobs. Updates existing machines' schedulers.
+    /// Adds a forecaster for each new machine and registers the machine's jobs. Updates existing
+    /// machines' schedulers.
     fn update_machines(&mut self) {
         self.forecasters.resize_with(self.state.boards.len(), || None);
         self.stale = vec![Stale::All; self.forecasters.len()];
@@ -192,7 +193,7 @@ impl Learner {
     }
 
     /// Returns the current forecasts by machine. Recomputes a forecast only if a record may have
-    /// changed it or if its request is still waiting after its median predicted start.
+    /// affected it, or if the request is still waiting after the predicted median start.
     pub(super) fn forecasts(
         &mut self,
         before: &MachineForecasts,

@@ -13,18 +13,19 @@ use std::time::{Duration, Instant as Stopwatch};
 
 use parking_lot::Mutex;
 use pavior::answers::forecasts::{Experience, QueueForecast, StartJson};
-use pavior::{Grid, JobId, Refusal, Request, Time};
+use pavior::{Grid, JobId, Request, Time};
 
 use self::learner::{Learner, kind};
-use crate::core::{BoardView, Instant, UNLIMITED, job, micros};
+use crate::core::{BoardView, Instant, Problem, Reason, UNLIMITED, job, micros};
 use crate::writer::{RecoveryError, WriterHandle};
 
 pub(crate) use task::update_forecasts;
 
-/// The minimum time between forecast updates after changes. The interval grows if necessary, so
-/// that updates take up at most a tenth of the time.
+/// The minimum time between forecast updates that are caused by changes. If necessary, the interval
+/// grows so that updates take at most a tenth of the time.
 const MIN_INTERVAL: Duration = Duration::from_millis(200);
-/// The minimum time between updates without changes, for requests whose median start has passed.
+/// The minimum time between updates when nothing has changed. These updates are for requests whose
+/// median start has passed.
 const IDLE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The latest forecasts for all machines, and the accuracy of past forecasts.
@@ -76,19 +77,6 @@ pub(crate) struct ForecastRequest {
     pub(crate) stated_ms: Option<u64>,
 }
 
-/// Reasons why no forecast can be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NoForecast {
-    /// Past records are still being read.
-    NotYet,
-    /// The machine has no queue.
-    NoQueue,
-    /// The request can never be granted.
-    Never(Refusal),
-    /// The strategy or the scheduler has failed.
-    Failed(String),
-}
-
 impl Forecasts {
     pub(crate) fn starts(&self, board: &BoardView) -> Starts {
         let machine = self.machines.lock().get(&board.spec.name).cloned();
@@ -138,34 +126,40 @@ impl Forecasts {
     /// Forecasts when a request that arrives now would start, given all records so far.
     ///
     /// # Errors
-    /// Returns a [`NoForecast`] that explains why no forecast can be made.
+    /// Returns a problem that explains why no forecast can be made.
     pub(crate) fn forecast_request(
         &self,
         asked: &ForecastRequest,
         writer: &WriterHandle,
         seed: u64,
         stop: &Arc<AtomicBool>,
-    ) -> Result<StartJson, NoForecast> {
+    ) -> Result<StartJson, Problem> {
+        let not_yet = || Problem::new(Reason::NotYet, "try again in a few seconds");
+        let failed = |reason: String| Problem::new(Reason::BadStrategy, reason);
         if !self.is_ready.load(Ordering::Acquire) {
-            return Err(NoForecast::NotYet);
+            return Err(not_yet());
         }
         let mut shared = self.learner.lock();
-        let mut learner = shared.take().ok_or(NoForecast::NotYet)?;
-        let unreadable = |error: RecoveryError| NoForecast::Failed(error.to_string());
-        learner.catch_up(writer, seed).map_err(unreadable)?;
+        let mut learner = shared.take().ok_or_else(not_yet)?;
+        learner.catch_up(writer, seed).map_err(|error| failed(error.to_string()))?;
         let Learner { state, forecasters, .. } = shared.insert(learner);
         let ForecastRequest { board, request, .. } = *asked;
-        let machine = state.boards.get_mut(board).ok_or(NoForecast::NotYet)?;
-        let forecaster = forecasters[board].as_mut().ok_or(NoForecast::NoQueue)?;
-        machine.could_ever_fit(&request).map_err(NoForecast::Never)?;
+        let machine = state.boards.get_mut(board).ok_or_else(not_yet)?;
+        let forecaster = forecasters[board].as_mut().ok_or_else(|| {
+            let detail = "this machine has no scheduler, so requests cannot wait";
+            Problem::new(Reason::NoScheduler, detail)
+        })?;
+        machine.could_ever_fit(&request).map_err(|refusal| {
+            Problem::new(Reason::Refused(refusal), "this machine can never grant the request")
+        })?;
         let kind = kind(&asked.tenant, request.nodes, asked.stated_ms);
         let (id, grid) = (JobId(state.next_id), machine.grid);
         let estimate = kind.estimate.unwrap_or(UNLIMITED);
         let job = job(id, request, micros(writer.clock.now_ms()), estimate);
         forecaster.stop_by(stop.clone());
         let forecast = forecaster.forecast_request(machine.dispatcher(), job, kind);
-        let forecast = forecast.map_err(|error| NoForecast::Failed(error.to_string()))?;
-        forecast.json(id, &grid, rfc3339).ok_or(NoForecast::NotYet)
+        let forecast = forecast.map_err(|error| failed(error.to_string()))?;
+        forecast.json(id, &grid, rfc3339).ok_or_else(not_yet)
     }
 }
 

@@ -27,15 +27,11 @@ const FORECAST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Limits on callers, and the shapes counted in the metrics.
 #[derive(Clone, Debug)]
 pub struct HttpBounds {
-    /// The maximum size of a request body, in bytes.
-    pub max_body_bytes: usize,
     /// The maximum number of concurrent watchers.
     pub watchers: usize,
     /// The average number of requests per second that each tenant may send. Each operation in a
     /// batch counts as a request. The operator is not limited.
     pub rate: Option<f64>,
-    /// The maximum number of commands in a batch.
-    pub batch: usize,
     /// The maximum number of concurrent connections.
     pub connections: usize,
     /// The shapes whose free boxes are counted in the metrics.
@@ -44,14 +40,7 @@ pub struct HttpBounds {
 
 impl Default for HttpBounds {
     fn default() -> HttpBounds {
-        HttpBounds {
-            max_body_bytes: 1 << 20,
-            watchers: 1024,
-            rate: None,
-            batch: 4096,
-            connections: 4096,
-            slots: Vec::new(),
-        }
+        HttpBounds { watchers: 1024, rate: None, connections: 4096, slots: Vec::new() }
     }
 }
 
@@ -75,6 +64,8 @@ pub(crate) struct App {
     pub(super) diagnosis_queue: FairQueue,
     /// The queue for forecasts, which run one at a time on a shared copy of the state.
     pub(super) forecast_queue: FairQueue,
+    /// The queue for descriptions of machines.
+    pub(super) descriptions: FairQueue,
     /// The machines, in configuration order.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
     pub(super) watchers: Arc<Permits>,
@@ -103,6 +94,7 @@ impl App {
             questions: FairQueue::new(concurrent, ANSWER_TIMEOUT),
             diagnosis_queue: FairQueue::new(concurrent, ANSWER_TIMEOUT),
             forecast_queue: FairQueue::new(1, FORECAST_TIMEOUT),
+            descriptions: FairQueue::new(concurrent, ANSWER_TIMEOUT),
             traffic: traffic::Traffic::new(),
             metrics: metrics::Metrics::new(),
             samples: sampling::Samples::default(),

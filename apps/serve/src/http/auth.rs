@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
-use super::body::is_tenant;
+use super::body::{BAD_TENANT, is_tenant};
 use super::permits::Party;
 use super::problem::Fault;
 use crate::core::Caller;
@@ -18,7 +18,7 @@ use crate::core::Caller;
 pub(crate) enum Peer {
     /// A process run by this user, connected through the Unix socket.
     User(u32),
-    /// A TCP connection from an address, without a client certificate that names a tenant.
+    /// A TCP connection from this address, without a client certificate that names a tenant.
     Tcp(IpAddr),
     /// A TCP connection with a client certificate, identified by the certificate's first DNS name.
     Certificate(String),
@@ -43,8 +43,6 @@ pub struct Access {
     certificates: bool,
 }
 
-const BAD_TENANT: &str = "a tenant name must be 1 to 255 letters, digits or any of . _ : @ -";
-
 /// An error in a line of a token file. Its message never contains the token.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
@@ -57,8 +55,8 @@ pub struct BadToken {
 
 impl Access {
     /// Parses a token file. Each line contains a token, then `tenant=NAME` unless the token is the
-    /// operator's, then `quota=NODES` if the tenant has a quota. `#` starts a comment at the start
-    /// of a line or after white space.
+    /// operator's, then `quota=NODES` if the tenant has a quota. A `#` at the start of a line or
+    /// after white space starts a comment.
     ///
     /// # Errors
     /// Returns an error if a line does not have this form.
@@ -163,7 +161,8 @@ impl Access {
         }
     }
 
-    /// Identifies a caller by its connection. If it cannot be identified, returns its address.
+    /// Identifies a caller by its connection. If the caller cannot be identified, returns the
+    /// caller's address.
     fn identify(&self, peer: &Peer) -> Result<Caller, IpAddr> {
         match peer {
             Peer::User(uid) if *uid == 0 || *uid == self.uid => Ok(Caller::OPERATOR),

@@ -7,12 +7,15 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::body::{self, LeaseBody, NodeBody, millis, object, parse};
+use super::body::{LeaseBody, NodeBody, millis, object, parse};
 use super::extract::{Change, ChangeHeaders};
 use super::reply::BatchReply;
 use super::statuses::Named;
 use super::{App, Fault};
-use crate::core::{Command, NodeState, Problem, Reason, Reply};
+use crate::core::{Command, NodeState, Problem, Reason, Reply, node_coordinates};
+
+/// The maximum number of commands in a batch.
+const MAX_OPERATIONS: usize = 4096;
 
 /// Commands to execute in order.
 #[derive(Deserialize, ToSchema)]
@@ -72,12 +75,13 @@ pub(crate) struct RenewOperation {
 impl Operation {
     fn command(self, app: &App) -> Result<Command, Problem> {
         let node = |body: NodeBody, state: NodeState| {
-            let node = body::node(&body.node, app.grid(body.machine.as_deref()))?;
+            let node = node_coordinates(&body.node, app.grid(body.machine.as_deref()))?;
             Ok(Command::Node { machine: body.machine, node, state })
         };
         match self {
             Operation::Lease(body) => {
-                // The decision rejects an unknown machine, so that other commands still run.
+                // The decision rejects an unknown machine; rejecting it here would stop the other
+                // commands.
                 let unknown = app.named_grid(body.machine.as_deref()).err();
                 let grid = app.grid(body.machine.as_deref());
                 let request = body.request(grid).map_err(|problem| unknown.unwrap_or(problem));
@@ -94,10 +98,10 @@ impl Operation {
     }
 }
 
-/// Executes many commands in order. Each is decided separately, so a refusal does not stop the
-/// others, but if any command cannot be parsed, none are executed. The answers are in the same
-/// order, each with the status that the command would get on its own. Consecutive `end` commands
-/// take effect at the same time, so waiting requests can use all the nodes that they free.
+/// Executes many commands in order. Each command is decided separately, so a refusal does not stop
+/// the others. However, if any command cannot be parsed, none are executed. The answers are in the
+/// same order, each with the status that its command would get on its own. Consecutive `end`
+/// commands take effect at the same time, so waiting requests can use all the freed nodes.
 #[utoipa::path(
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),
@@ -112,9 +116,8 @@ pub(crate) async fn batch(State(app): State<Arc<App>>, change: Change) -> Result
 
 fn commands(app: &App, bytes: &Bytes) -> Result<Command, Problem> {
     let BatchBody { operations } = parse(bytes)?;
-    let max = app.bounds.batch;
-    if operations.len() > max {
-        let detail = format!("a batch may contain at most {max} operations");
+    if operations.len() > MAX_OPERATIONS {
+        let detail = format!("a batch may contain at most {MAX_OPERATIONS} operations");
         return Err(Problem::new(Reason::TooLarge, detail));
     }
     let command = |(index, operation): (usize, Operation)| {

@@ -6,19 +6,22 @@ use std::marker::PhantomData;
 use axum::body::Bytes;
 use pavior::text::message;
 use pavior::time::{BadDate, Date};
-use pavior::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom, json};
+use pavior::{Cuboid, Freedom, Grid, UnknownFreedom, json};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::core::{Ask, JobName, LeaseRequest, Problem, Reason};
+use crate::core::{Ask, JobName, LeaseRequest, Problem};
 
 /// The maximum time to live or estimate in seconds: a century.
 const MAX_SECONDS: f64 = 3.2e9;
 /// The maximum size of a tenant, job or reservation name, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 255;
+
+pub(super) const BAD_TENANT: &str =
+    "a tenant name must be 1 to 255 letters, digits or any of . _ : @ -";
 
 /// The members of a body that describe the requested nodes.
 pub(super) struct NodesRequested<'a> {
@@ -277,24 +280,6 @@ impl BoxBody {
     }
 }
 
-/// Checks a node's coordinates.
-pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Problem> {
-    let axes = grid.axes();
-    if coordinates.len() != axes {
-        return bad(format!("\"node\" must have {axes} coordinates"));
-    }
-    let mut point = [0; 3];
-    for (entry, &coordinate) in point.iter_mut().zip(coordinates) {
-        // No grid contains the coordinate `u16::MAX`, because no side exceeds `u16::MAX`.
-        *entry = u16::try_from(coordinate).unwrap_or(u16::MAX);
-    }
-    if !grid.contains(point) {
-        let detail = format!("node {coordinates:?} is outside {grid}");
-        return Err(Problem::new(Reason::UnknownNode, detail));
-    }
-    Ok(point)
-}
-
 /// Parses a time in a body and returns it in milliseconds since 1970.
 pub(crate) fn instant(member: &str, text: &str) -> Result<u64, Problem> {
     let instant = text.parse().map(|Date(since)| since.as_millis() as u64);
@@ -328,9 +313,7 @@ pub(crate) fn millis(member: &str, seconds: Option<f64>) -> Result<Option<u64>, 
 
 fn tenant(name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
-        Some(name) if !is_tenant(&name) => {
-            bad("a tenant name must be 1 to 255 letters, digits or any of . _ : @ -")
-        }
+        Some(name) if !is_tenant(&name) => bad(BAD_TENANT),
         other => Ok(other),
     }
 }

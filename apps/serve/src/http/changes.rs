@@ -13,7 +13,7 @@ use super::extract::{Change, ChangeHeaders, QueryParams};
 use super::statuses::{Changed, Conflict, Named};
 use super::{App, Fault};
 use crate::core::reply::{Clock, Ended, LeaseReply, Node, Waiting};
-use crate::core::{Command, NodeState, Problem, Reason, Reply};
+use crate::core::{Command, NodeState, Problem, Reason, Reply, node_coordinates};
 
 /// The query parameters of a request for nodes.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -38,10 +38,10 @@ enum DiagnosisDetail {
 
 /// Requests nodes.
 ///
-/// The reply is the lease, or the reason for the refusal and a diagnosis (omitted with
-/// `diagnosis=none`). With `wait`, a request that cannot start now is queued: the status is 202,
-/// and `/v1/watch` reports the lease when the request starts. Without `wait`, a request takes free
-/// nodes immediately, even if other requests are waiting.
+/// If the request is granted, the reply is the lease. If it is refused, the reply is the reason and
+/// a diagnosis (omitted with `diagnosis=none`). With `wait`, a request that cannot start now is
+/// queued: the status is 202, and `/v1/watch` reports the lease when the request starts. Without
+/// `wait`, a request takes free nodes immediately, even if other requests are waiting.
 #[utoipa::path(
     post, path = "/v1/leases", tag = "leases",
     request_body = LeaseBody,
@@ -55,7 +55,7 @@ enum DiagnosisDetail {
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     QueryParams(query): QueryParams<CreateQuery>,
-    change: Change,
+    mut change: Change,
 ) -> Result<Reply, Fault> {
     let command = |bytes: &_| {
         let mut body: LeaseBody = parse(bytes)?;
@@ -63,10 +63,7 @@ pub(crate) async fn create(
         let grid = *app.named_grid(body.machine.as_deref())?;
         body.request(&grid).map(Command::Lease)
     };
-    let change = match query.diagnosis {
-        Some(DiagnosisDetail::None) => change.without_diagnosis(),
-        Some(DiagnosisDetail::Full) | None => change,
-    };
+    change.is_diagnosed = query.diagnosis != Some(DiagnosisDetail::None);
     change.carry_out(&app, "lease", command).await
 }
 
@@ -161,7 +158,8 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     change_node(&app, change, "node/Repair", NodeState::Healthy).await
 }
 
-/// Drains a node for maintenance. This works like a failure, except for the reported state.
+/// Drains a node for maintenance. The node is treated like a failed node but is reported as
+/// drained.
 #[utoipa::path(
     post, path = "/v1/nodes/drain", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -179,7 +177,7 @@ async fn change_node(
 ) -> Result<Reply, Fault> {
     let command = |bytes: &_| {
         let NodeBody { node, machine } = parse(bytes)?;
-        let node = body::node(&node, app.named_grid(machine.as_deref())?)?;
+        let node = node_coordinates(&node, app.named_grid(machine.as_deref())?)?;
         Ok(Command::Node { machine, node, state })
     };
     change.carry_out(app, route, command).await
@@ -187,9 +185,9 @@ async fn change_node(
 
 /// Confirms the clock, so that time continues from it and leases expire again (operator only).
 ///
-/// A clock that is far ahead of the last record at startup is in doubt, as `/readyz` reports.
-/// Leases granted or renewed since then keep their remaining time; other overdue leases end. If the
-/// clock is not in doubt, this has no effect.
+/// A clock that is far ahead of the last record at startup is in doubt, as `/readyz` reports. After
+/// confirmation, leases granted or renewed while the clock was in doubt keep their remaining time;
+/// other overdue leases end. If the clock is not in doubt, confirming it has no effect.
 #[utoipa::path(
     post, path = "/v1/clock/confirm", tag = "service",
     params(ChangeHeaders),

@@ -115,15 +115,13 @@ fn refuse(mut stream: Box<dyn Stream>) {
 async fn handshake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
     let Accepted { stream, tls, peer } = accepted;
     let Some(acceptor) = tls else { return Some((stream, peer)) };
-    let stream = match tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => stream,
-        // For example, the client rejects the certificate, or its own certificate has expired.
-        Ok(Err(error)) => {
+    let accepted = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await;
+    let stream = match accepted.unwrap_or_else(|timeout| Err(timeout.into())) {
+        Ok(stream) => stream,
+        // For example, the client rejected the server's certificate, or the client's own
+        // certificate has expired.
+        Err(error) => {
             tracing::info!(%error, "the TLS handshake failed");
-            return None;
-        }
-        Err(_) => {
-            tracing::info!("the TLS handshake timed out");
             return None;
         }
     };

@@ -1,6 +1,7 @@
 //! Routes that explain refusals and waits, and answer what-if questions.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::Json;
 use axum::extract::{Extension, State};
@@ -11,14 +12,14 @@ use pavior::{BadName, Freedom, Grid, NodeId, Request};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::{self, request_body};
+use super::body::request_body;
 use super::extract::JsonBody;
 use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
 use crate::core::reply::WaitsFor;
 use crate::core::schema;
-use crate::core::{Caller, Problem, Reason, WaitingRequest};
+use crate::core::{Caller, Problem, Reason, WaitingRequest, node_coordinates};
 use crate::diagnose::{self, Changes, Choice, Diagnosis};
 use crate::waits;
 
@@ -203,7 +204,9 @@ impl ExplainQuestion {
             }
         }
         let nodes = |list: &[Vec<u64>]| -> Result<Vec<NodeId>, Problem> {
-            list.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
+            list.iter()
+                .map(|node| node_coordinates(node, grid).map(|point| grid.id(point)))
+                .collect()
         };
         Ok(Changes {
             ended: end.iter().copied().collect(),
@@ -236,7 +239,7 @@ fn choices(
         return Err(Problem::bad(detail));
     }
     let choice = |name: &String| {
-        if moment.stop.is_set() {
+        if moment.stop.load(Ordering::Relaxed) {
             return Err(Problem::bad("the client has disconnected"));
         }
         let unknown = |error: BadName| Problem::new(Reason::UnknownStrategy, error.reason);

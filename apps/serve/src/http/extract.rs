@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
 use super::body::parse;
-use super::reply::written;
+use super::reply::format_reply;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, LeaseRequest, Problem, Reply};
 use crate::diagnose::Diagnosis;
@@ -55,7 +55,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for JsonBody<T> {
 
 async fn read_body(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(app.bounds.max_body_bytes),
+        StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(),
         status => {
             Fault::new(status, "bad-request", "the request body could not be read completely")
         }
@@ -79,7 +79,7 @@ pub(crate) struct Change {
     query: Option<String>,
     bytes: Bytes,
     /// True if a refusal should be diagnosed.
-    is_diagnosed: bool,
+    pub(super) is_diagnosed: bool,
 }
 
 impl FromRequest<Arc<App>> for Change {
@@ -102,13 +102,8 @@ impl FromRequest<Arc<App>> for Change {
 }
 
 impl Change {
-    /// Disables the diagnosis of a refusal.
-    pub(crate) fn without_diagnosis(self) -> Change {
-        Change { is_diagnosed: false, ..self }
-    }
-
-    /// Executes the command in the body, adding a diagnosis if it is refused. `route` represents
-    /// the method and path in the idempotency key's digest.
+    /// Executes the command in the body and, if the command is refused, adds a diagnosis. `route`
+    /// represents the method and path in the idempotency key's digest.
     pub(crate) async fn carry_out(
         self,
         app: &App,
@@ -137,8 +132,9 @@ impl Change {
         if key.is_none() {
             return Err(fault);
         }
-        // If another request has used the key in the meantime, both requests get its reply.
-        let command = Command::StoreReply(fault.written());
+        // If another request has used the key in the meantime, both requests get the other
+        // request's reply.
+        let command = Command::StoreReply(fault.format_reply());
         Ok(app.writer.carry_out(CallerCommand { caller, key, command }).await?.reply)
     }
 
@@ -157,7 +153,7 @@ impl Change {
         // Separate the body with a line break, which neither the route nor a query can contain.
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         let digest = sum(&[route.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
-        Ok(Some(IdempotencyKey { key: text.to_string(), digest, write: written }))
+        Ok(Some(IdempotencyKey { key: text.to_string(), digest, write: format_reply }))
     }
 }
 

@@ -28,26 +28,14 @@ pub(crate) struct FairQueue {
 }
 
 /// A flag that is set once no one is waiting for the result of a computation.
-#[derive(Clone, Default)]
-pub(crate) struct StopFlag(Arc<AtomicBool>);
-
-impl StopFlag {
-    pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// Returns the underlying flag, which has the type that a forecaster expects.
-    pub(crate) fn shared(&self) -> &Arc<AtomicBool> {
-        &self.0
-    }
-}
+pub(crate) type StopFlag = Arc<AtomicBool>;
 
 /// A guard that sets a flag when it is dropped.
 struct StopOnDrop(StopFlag);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -58,9 +46,9 @@ impl FairQueue {
         FairQueue { turns, caller_turns: Mutex::default(), timeout }
     }
 
-    /// Runs a caller's computation when its turn comes. Sets the stop flag if the caller
+    /// Runs a caller's computation when the caller's turn comes. Sets the stop flag if the caller
     /// disconnects or the computation times out. A computation that ignores the flag still holds
-    /// its turn until it ends.
+    /// the caller's turn until it ends.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -104,7 +92,7 @@ mod tests {
             let queue = FairQueue::new(1, Duration::from_millis(timeout));
             let (ended, has_ended) = std::sync::mpsc::channel();
             let work = move |stop: &StopFlag| {
-                while !stop.is_set() {
+                while !stop.load(Ordering::Relaxed) {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 ended.send(()).unwrap();

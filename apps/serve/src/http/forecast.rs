@@ -10,13 +10,12 @@ use utoipa::ToSchema;
 
 use super::body::{millis, request_body};
 use super::extract::JsonBody;
-use super::lookup::index_in;
 use super::questions::Moment;
 use super::statuses::{Conflict, Missing, Questioned};
 use super::{App, Fault};
+use crate::core::Caller;
 use crate::core::schema;
-use crate::core::{Caller, Problem, Reason};
-use crate::forecasts::{ForecastRequest, NoForecast};
+use crate::forecasts::ForecastRequest;
 
 request_body! {
     /// A hypothetical request.
@@ -39,8 +38,8 @@ pub(crate) struct ForecastReply {
     forecast: StartJson,
 }
 
-/// Forecasts when a request made now would start, as an interval expected to be correct for nine
-/// out of ten requests. Changes nothing.
+/// Forecasts when a request made now would start. The forecast is an interval that is expected to
+/// be correct for nine out of ten requests. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/forecast", tag = "machines",
     request_body = ForecastBody,
@@ -59,31 +58,15 @@ pub(crate) async fn forecast(
 ) -> Result<Json<ForecastReply>, Fault> {
     let shared = app.clone();
     let answer = move |moment: &Moment| {
-        let index = index_in(&moment.view, body.machine.as_deref())?;
+        let index = moment.view.find_board(body.machine.as_deref())?;
         let board = &moment.view.boards[index];
         let request = moment.request(board, &body)?;
         let stated_ms = millis("estimate_s", body.estimate_s)?.or(millis("ttl_s", body.ttl_s)?);
         let tenant = moment.caller.tenant.clone().unwrap_or_default();
         let request = ForecastRequest { board: index, request, tenant, stated_ms };
         let (forecasts, writer) = (&shared.forecasts, &shared.writer);
-        let stop = moment.stop.shared();
-        let forecast = forecasts.forecast_request(&request, writer, shared.seed, stop);
-        let forecast = forecast.map_err(problem)?;
+        let forecast = forecasts.forecast_request(&request, writer, shared.seed, &moment.stop)?;
         Ok(ForecastReply { machine: board.spec.name.clone(), forecast })
     };
     app.answer_question(&app.forecast_queue, &caller, answer).await
-}
-
-fn problem(reason: NoForecast) -> Problem {
-    match reason {
-        NoForecast::Never(refusal) => {
-            Problem::new(Reason::Refused(refusal), "this machine can never grant the request")
-        }
-        NoForecast::NoQueue => Problem::new(
-            Reason::NoScheduler,
-            "this machine has no scheduler, so requests cannot wait",
-        ),
-        NoForecast::NotYet => Problem::new(Reason::NotYet, "try again in a few seconds"),
-        NoForecast::Failed(reason) => Problem::new(Reason::BadStrategy, reason),
-    }
 }

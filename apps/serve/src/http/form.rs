@@ -7,16 +7,18 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, head
 use axum::middleware::Next;
 use axum::response::Response;
 use pavior::names::unknown_name;
-use pavior::text::shown;
+use pavior::text::{shown, shown_bytes};
 
 use super::{Fault, openapi};
 use crate::core::{Problem, Reason};
 
 /// The maximum size of a request head, in bytes.
 pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
+/// The maximum size of a request body, in bytes.
+pub(super) const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// Headers that all replies have. They keep browsers from guessing content types and from sending a
-/// referrer to other sites.
+/// Headers included in every reply. They keep browsers from guessing content types and from sending
+/// a referrer to other sites.
 pub(super) const REPLY_HEADERS: [(HeaderName, HeaderValue); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
@@ -35,7 +37,7 @@ pub(crate) async fn check(request: Request, next: Next) -> Result<Response, Faul
 }
 
 /// Checks the size of the head, the `Host` header, and the declared size of the body.
-pub(super) fn check_head(request: &Request, max_body_bytes: usize) -> Result<(), Fault> {
+pub(super) fn check_head(request: &Request) -> Result<(), Fault> {
     let headers = request.headers();
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     if request.uri().to_string().len() + fields.sum::<usize>() > MAX_HEAD_BYTES {
@@ -49,8 +51,8 @@ pub(super) fn check_head(request: &Request, max_body_bytes: usize) -> Result<(),
         let detail = "a request must have exactly one Host header";
         return Err(Problem::bad(detail).into());
     }
-    if request.body().size_hint().lower() > max_body_bytes as u64 {
-        return Err(Fault::large_body(max_body_bytes));
+    if request.body().size_hint().lower() > MAX_BODY_BYTES as u64 {
+        return Err(Fault::large_body());
     }
     Ok(())
 }
@@ -81,14 +83,15 @@ fn check_parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
 
 /// Checks that a body, if any, is declared as unencoded JSON.
 fn check_media_type(request: &Request) -> Result<(), Fault> {
+    let unsupported = |detail: &str| {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        Err(Fault::new(status, "unsupported-media-type", detail))
+    };
     let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
     if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        let detail = "the request has a Content-Encoding header; bodies must be sent unencoded";
-        return Err(Fault::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported-media-type",
-            detail,
-        ));
+        return unsupported(
+            "the request has a Content-Encoding header; bodies must be sent unencoded",
+        );
     }
     let mut kinds = request.headers().get_all(header::CONTENT_TYPE).iter();
     let detail = match (kinds.next(), kinds.next()) {
@@ -96,15 +99,12 @@ fn check_media_type(request: &Request) -> Result<(), Fault> {
         (Some(kind), None) if is_json(kind) => return Ok(()),
         (None, _) => "the request has no Content-Type header".to_string(),
         (Some(kind), None) => {
-            format!(
-                "the Content-Type of the request is `{}`",
-                pavior::text::shown_bytes(kind.as_bytes())
-            )
+            format!("the Content-Type of the request is `{}`", shown_bytes(kind.as_bytes()))
         }
         (Some(_), Some(_)) => "the request has two Content-Type headers".to_string(),
     };
     let detail = format!("{detail}; bodies must be application/json, as `curl --json` sends them");
-    Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail))
+    unsupported(&detail)
 }
 
 /// Returns true if a content type is JSON with no character set other than UTF-8.

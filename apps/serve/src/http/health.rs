@@ -20,7 +20,7 @@ pub(crate) struct Status {
     /// The number of the last record, if the service is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// `in-doubt` if the clock is far ahead of the last record; no lease expires until this is
+    /// `in-doubt` if the clock is far ahead of the last record; no lease expires until the doubt is
     /// resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<&'static str>,

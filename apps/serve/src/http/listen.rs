@@ -124,12 +124,9 @@ impl Listener {
         match address {
             Address::Unix(path) => {
                 let address = format!("unix:{}", path.display());
-                match bind_unix(path) {
-                    Ok(socket) => {
-                        Ok(Listener { socket: Socket::Unix(socket, path.clone()), address })
-                    }
-                    Err(error) => Err(ListenError::Bind { address, error }),
-                }
+                let failed = |error| ListenError::Bind { address: address.clone(), error };
+                let socket = Socket::Unix(bind_unix(path).map_err(failed)?, path.clone());
+                Ok(Listener { socket, address })
             }
             Address::Tcp(address) => {
                 if !address.ip().is_loopback() {
@@ -162,7 +159,8 @@ impl Listener {
             let accepted = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // For example, there may be too many open files until other connections close.
+                    // For example, too many files may be open. Accepting then fails until other
+                    // connections close.
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -170,7 +168,7 @@ impl Listener {
             };
             let permit = app.connections.acquire(app.access.party(&accepted.peer));
             tokio::spawn(serve_connection(accepted, permit, app.clone(), router.clone()));
-            app.connections.wait_within_limit().await;
+            app.connections.wait_at_most(app.connections.max()).await;
         }
         let _ = tokio::time::timeout(GRACE, app.connections.wait_at_most(0)).await;
         if let Socket::Unix(_, path) = &self.socket {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use axum::response::{IntoResponse, Response};
 use pavior::answers::json::{Place, Point};
 use pavior::{Grid, NodeId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{QueryParams, query_number};
-use super::lookup::{index_in, lease_count, waiting_for};
 use super::past::view_at;
 use super::statuses::{Gone, Guarded, Missing};
 use super::{App, Fault};
@@ -44,11 +44,11 @@ pub(crate) struct Machine {
     nodes: u64,
     /// Free, healthy nodes.
     free: u64,
-    /// Nodes held by leases, including any that have failed or are drained.
+    /// Nodes held by leases, including failed and drained nodes.
     busy: u64,
     /// Failed nodes that no lease holds.
     failed: u64,
-    /// Drained nodes that no lease holds, so that free + busy + failed + drained = nodes.
+    /// Drained nodes that no lease holds. Thus, free + busy + failed + drained = nodes.
     drained: u64,
     /// The number of leases.
     jobs: u64,
@@ -74,9 +74,9 @@ impl Machine {
             busy,
             failed,
             drained,
-            jobs: lease_count(view, index),
+            jobs: view.lease_count(index),
             largest_free: Point::of(&board.grid, largest),
-            waiting: waiting_for(view, board).count() as u64,
+            waiting: view.waiting_on(board).count() as u64,
             seq: view.seq,
         }
     }
@@ -150,7 +150,7 @@ impl Drawn {
     fn of(view: &StateView, index: usize, caller: &Caller) -> Drawn {
         let board = &view.boards[index];
         let grid = &board.grid;
-        let waiting = waiting_for(view, board).filter(|request| caller.may_touch(&request.tenant));
+        let waiting = view.waiting_on(board).filter(|request| caller.may_touch(&request.tenant));
         let leases = view.leases_on(board);
         let points = |nodes: &[u32]| -> Vec<Point> {
             nodes.iter().map(|&node| Point::of(grid, grid.point(NodeId(node)))).collect()
@@ -180,11 +180,10 @@ pub(crate) async fn machine(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     QueryParams(query): QueryParams<MachineQuery>,
-) -> Result<Json<Machine>, Fault> {
+) -> Result<Response, Fault> {
     let view = view_at(&app, &caller, &query).await?;
-    let index = index_in(&view, query.machine.as_deref())?;
-    let work = tokio::task::spawn_blocking(move || Machine::of(&view, index));
-    work.await.map(Json).map_err(|error| Fault::internal(&error))
+    let index = view.find_board(query.machine.as_deref())?;
+    app.describe(&caller, move || Machine::of(&view, index)).await
 }
 
 /// Returns all machines.
@@ -192,13 +191,16 @@ pub(crate) async fn machine(
     get, path = "/v1/machines", tag = "machines",
     responses((status = 200, description = "the machines", body = Machines), Guarded)
 )]
-pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Json<Machines>, Fault> {
+pub(crate) async fn machines(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Response, Fault> {
     let view = app.writer.view().await?;
-    let work = tokio::task::spawn_blocking(move || {
+    let all = move || {
         let machines = (0..view.boards.len()).map(|index| Machine::of(&view, index)).collect();
         Machines { seq: view.seq, machines }
-    });
-    work.await.map(Json).map_err(|error| Fault::internal(&error))
+    };
+    app.describe(&caller, all).await
 }
 
 /// Returns all the data about a machine that the page draws: its leases, queue and unavailable
@@ -211,9 +213,21 @@ pub(crate) async fn state(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     QueryParams(query): QueryParams<MachineQuery>,
-) -> Result<Json<Drawn>, Fault> {
+) -> Result<Response, Fault> {
     let view = view_at(&app, &caller, &query).await?;
-    let index = index_in(&view, query.machine.as_deref())?;
-    let work = tokio::task::spawn_blocking(move || Drawn::of(&view, index, &caller));
-    work.await.map(Json).map_err(|error| Fault::internal(&error))
+    let index = view.find_board(query.machine.as_deref())?;
+    let owner = caller.clone();
+    app.describe(&caller, move || Drawn::of(&view, index, &owner)).await
+}
+
+impl App {
+    /// Replies with a description of machines. Because descriptions can be large, only a few are
+    /// created at a time, and these are serialized before the next ones are created.
+    async fn describe<T: Serialize>(
+        &self,
+        caller: &Caller,
+        describe: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Response, Fault> {
+        self.descriptions.run(caller, move |_| Json(describe()).into_response()).await
+    }
 }

@@ -14,7 +14,6 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-use super::lookup::{lease_count, waiting_for};
 use super::statuses::Guarded;
 use super::{App, Fault};
 use crate::core::{NodeCounts, StateView};
@@ -136,17 +135,18 @@ fn register_machines(view: &StateView, registry: &mut Registry) {
     register("failed_nodes", help, nodes(|counts| counts.failed));
     let help = "Number of drained nodes not held by a lease";
     register("drained_nodes", help, nodes(|counts| counts.drained));
-    let leases = (0..view.boards.len()).map(|index| lease_count(view, index)).collect();
+    let leases = (0..view.boards.len()).map(|index| view.lease_count(index)).collect();
     register("leases", "Number of active leases", leases);
     let reservations = |board| view.reservations_on(board).count() as u64;
     let help = "Number of advance reservations, including those that have begun";
     register("reservations", help, view.boards.iter().map(reservations).collect());
-    let waiting = |board| waiting_for(view, board).count() as u64;
+    let waiting = |board| view.waiting_on(board).count() as u64;
     let help = "Number of waiting requests";
     register("waiting", help, view.boards.iter().map(waiting).collect());
 }
 
-/// Registers the number and accuracy of forecasts, both of which restart with the service.
+/// Registers the number and accuracy of forecasts, both of which are reset when the service
+/// restarts.
 fn register_forecasts(app: &App, registry: &mut Registry) {
     let experiences = app.forecasts.experiences();
     let mut register = |name: &str, help: &str, number: fn(&Experience, u64) -> u64| {
@@ -168,8 +168,8 @@ fn register_forecasts(app: &App, registry: &mut Registry) {
     register("promises_broken", help, |experience, _| experience.promises.broken);
 }
 
-/// Registers how many boxes of each configured shape fit at once on each machine with enough axes.
-/// Counts on a separate thread, and only if the free nodes have changed.
+/// Registers how many boxes of each configured shape fit at once on each machine that has enough
+/// axes for the shape. Counts on a separate thread, and only if the free nodes have changed.
 async fn register_slots(app: &Arc<App>, view: Arc<StateView>, registry: &mut Registry) {
     if app.bounds.slots.is_empty() {
         return;

@@ -77,7 +77,7 @@ pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_string());
     let path = path.unwrap_or_else(|| "other".to_string());
     let method = request.method().clone();
-    let mut response = match form::check_head(&request, app.bounds.max_body_bytes) {
+    let mut response = match form::check_head(&request) {
         Ok(()) => as_problem(next.run(request).await),
         Err(fault) => fault.into_response(),
     };

@@ -20,7 +20,6 @@ mod forecast;
 mod form;
 mod health;
 mod listen;
-mod lookup;
 mod machines;
 mod metrics;
 mod middleware;
@@ -61,7 +60,7 @@ pub use auth::{Access, BadToken};
 pub(crate) use listen::Listener;
 pub use listen::{Address, ListenError, Tls};
 pub(crate) use problem::Fault;
-pub use reply::written;
+pub use reply::format_reply;
 pub(crate) use sampling::sample;
 
 /// Returns two sets of routes: those that require authentication and the public ones.
@@ -101,7 +100,6 @@ fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
 /// Returns all routes. Layers added later run earlier, so `middleware::observe` sees every request
 /// and reply, and callers are authenticated before their requests are validated.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    let max_body_bytes = app.bounds.max_body_bytes;
     let [authenticated, public] = api_routes().map(Router::from);
     let authenticated = authenticated
         .layer(from_fn(form::check))
@@ -120,7 +118,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(public)
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
-        .layer(axum::extract::DefaultBodyLimit::max(max_body_bytes))
+        .layer(axum::extract::DefaultBodyLimit::max(form::MAX_BODY_BYTES))
         .layer(from_fn_with_state(app.clone(), middleware::observe))
         .with_state(app)
 }

@@ -115,7 +115,8 @@ fn add_security(document: &mut Value, access: &Access) {
     }
 }
 
-/// Widens integers in bodies to unsigned 64-bit, because `int64` would exclude the upper half.
+/// Widens integers in bodies to unsigned 64-bit, because `int64` would exclude the upper half of
+/// their range.
 fn widen_integers(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

@@ -44,7 +44,7 @@ pub(crate) struct Permits {
 /// A permit, which is returned when dropped.
 pub(crate) struct Permit {
     permits: Arc<Permits>,
-    /// The permit's number. Changes only while `granted` is locked.
+    /// The permit's number. It changes only while `granted` is locked.
     number: AtomicU64,
     revocation: Arc<Notify>,
     was_used: AtomicBool,
@@ -113,11 +113,6 @@ impl Permits {
         Some(self.add(&mut granted, party))
     }
 
-    /// Waits until the number of outstanding permits is within the limit.
-    pub(crate) async fn wait_within_limit(&self) {
-        self.wait_at_most(self.max).await;
-    }
-
     /// Waits until at most `count` permits are outstanding.
     pub(crate) async fn wait_at_most(&self, count: usize) {
         while self.held() > count {
@@ -136,9 +131,10 @@ impl Permits {
     /// Chooses the permit to revoke. Returns its party and its number.
     ///
     /// The party with the most permits loses the one that has been idle the longest or, if all are
-    /// in use, its oldest. Unauthenticated callers lose permits first while they hold over a
-    /// quarter of all permits. An eighth is reserved for the operator. In a tie, a tied newcomer
-    /// loses a permit; otherwise, the party with the oldest candidate permit does.
+    /// in use, its oldest. Unauthenticated callers lose permits first while they hold more than a
+    /// quarter of all permits. An eighth is reserved for the operator. In a tie that includes the
+    /// newcomer, the newcomer loses a permit; otherwise, the tied party with the oldest candidate
+    /// permit does.
     fn victim<'a>(&self, granted: &'a Granted, newcomer: &Party) -> Option<(&'a Party, u64)> {
         let unknown = granted.parties().filter(|(party, ..)| !party.is_authenticated());
         let unknown_permits = unknown.map(|(_, [count], _)| count).sum::<usize>();
@@ -197,7 +193,8 @@ impl Permit {
         let mut granted = self.permits.granted.lock();
         let number = self.number.load(Ordering::Relaxed);
         let changes = in_use == (number & IN_USE == 0);
-        // Unauthenticated callers gain nothing from use: they always lose their oldest permit.
+        // Unauthenticated callers gain nothing by using permits: they always lose their oldest
+        // permit.
         if changes
             && granted.get(number).is_some_and(|(party, _)| party.is_authenticated())
             && let Some((party, revocation)) = granted.remove(number)
@@ -262,7 +259,7 @@ mod tests {
         let known: Vec<_> = (0..5).map(|_| permits.acquire(tenant("a"))).collect();
         let _unknown: Vec<_> = (0..40).map(|last| permits.acquire(at(last))).collect();
         assert_eq!(known.iter().filter(|permit| is_revoked(permit)).count(), 0);
-        // Tenants reclaim permits from unauthenticated callers until the latter have a quarter.
+        // Tenants reclaim permits from unauthenticated callers until these callers hold a quarter.
         let other: Vec<_> = (0..20).map(|_| permits.acquire(tenant("b"))).collect();
         assert_eq!(known.iter().filter(|permit| is_revoked(permit)).count(), 2);
         let granted = permits.granted.lock();

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::form::MAX_BODY_BYTES;
 use super::reply::to_json;
 use crate::core::{FormattedReply, Problem, Reason, Reply};
 use crate::diagnose::Diagnosis;
@@ -89,8 +90,8 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Returns the fault for a request that failed before a decision. The reason must not be that
-    /// of a [`Reason`], which has its own title.
+    /// Returns the fault for a request that failed before a decision. The reason must differ from
+    /// those of [`Reason`], which have their own titles.
     pub(crate) fn new(
         status: StatusCode,
         reason: &'static str,
@@ -108,8 +109,8 @@ impl Fault {
         Fault { retry_after: Some(seconds), ..self }
     }
 
-    pub(crate) fn large_body(max: usize) -> Fault {
-        let detail = format!("the request body must not exceed {max} bytes");
+    pub(crate) fn large_body() -> Fault {
+        let detail = format!("the request body must not exceed {MAX_BODY_BYTES} bytes");
         Problem::new(Reason::TooLarge, detail).into()
     }
 
@@ -120,7 +121,7 @@ impl Fault {
     }
 
     /// Returns the reply in its stored form.
-    pub(crate) fn written(&self) -> FormattedReply {
+    pub(crate) fn format_reply(&self) -> FormattedReply {
         FormattedReply { status: self.problem.status, body: to_json(&self.problem) }
     }
 }
@@ -153,7 +154,7 @@ impl From<Unavailable> for Fault {
 
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
-        let mut response = Reply::Stored(self.written()).into_response();
+        let mut response = Reply::Stored(self.format_reply()).into_response();
         if response.status() == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);

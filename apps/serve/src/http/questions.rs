@@ -9,7 +9,6 @@ use pavior::workload::Shaper;
 
 use super::body::NodesRequested;
 use super::fair_queue::{FairQueue, StopFlag};
-use super::lookup::machine_in;
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Problem, ServedMachine, StateView};
 
@@ -43,7 +42,7 @@ impl App {
 impl Moment {
     /// Returns the named machine, or the first machine if no name is given.
     pub(super) fn board(&self, name: Option<&str>) -> Result<&BoardView, Problem> {
-        machine_in(&self.view, name)
+        self.view.find_board(name).map(|index| &self.view.boards[index])
     }
 
     /// Returns a copy of a machine with its leases, queue and reservations.

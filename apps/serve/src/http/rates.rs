@@ -107,7 +107,8 @@ mod tests {
         let rates = Rates::new(10.0);
         assert!(rates.charge("a", 1, 0, || 0).is_ok());
         assert!(rates.charge("a", 100, 0, || 0).is_err(), "its allowance is not full");
-        // The first operation was charged when the batch arrived, the others after it was parsed.
+        // The first operation was charged when the batch arrived, and the others after the batch
+        // was parsed.
         assert!(rates.charge("a", 1, 0, || 200_000).is_ok());
         assert!(rates.charge("a", 99, 1, || 200_000).is_ok());
         let after = Err(Duration::from_millis(8100));

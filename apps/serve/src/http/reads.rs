@@ -9,7 +9,6 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::changes::lease_id;
 use super::extract::{QueryParams, query_number};
-use super::lookup::machine_in;
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
 use crate::core::reply::{LeaseReply, Waiting};
@@ -94,7 +93,7 @@ pub(crate) async fn leases(
     }
     let view = app.writer.view().await?;
     let machine = query.machine.as_deref();
-    machine_in(&view, machine)?;
+    view.find_board(machine)?;
     let mut visible = view.leases.after(query.after.unwrap_or(0)).filter(|lease| {
         machine.is_none_or(|name| lease.machine == name) && caller.may_touch(&lease.tenant)
     });
@@ -142,7 +141,7 @@ pub(crate) async fn queue(
 ) -> Result<Json<Queue>, Fault> {
     let view = app.writer.view().await?;
     let machine = query.machine.as_deref();
-    machine_in(&view, machine)?;
+    view.find_board(machine)?;
     let mut requests = visible_requests(&view, &caller, |request| {
         machine.is_none_or(|name| request.machine == name)
     });

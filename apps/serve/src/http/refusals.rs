@@ -48,7 +48,7 @@ pub(crate) struct RefusedEntry {
 pub(crate) struct Refusals(Mutex<Shares<Option<String>, RefusedEntry, 1>>);
 
 impl Refusals {
-    /// Records those of the caller's requests that were refused according to the reply.
+    /// Records each of the caller's requests that the reply reports as refused.
     pub(super) fn record(
         &self,
         app: &App,

@@ -49,7 +49,7 @@ impl Serialize for ReplyBody<'_> {
             Reply::Done => serializer.serialize_map(Some(0))?.end(),
             Reply::Problem(problem) => ProblemReply::from(problem).serialize(serializer),
             Reply::Stored(_) => {
-                unreachable!("it is written, and the commands of a batch have no key")
+                unreachable!("a stored reply is already formatted and is never part of a batch")
             }
         }
     }
@@ -66,15 +66,15 @@ fn status(reply: &Reply) -> u16 {
         Reply::Granted(_) | Reply::Reserved(_) => 201,
         Reply::Waiting(_) => 202,
         Reply::Problem(problem) => status_of_reason(problem.reason),
-        Reply::Stored(written) => written.status,
+        Reply::Stored(stored) => stored.status,
         _ => 200,
     }
 }
 
 /// Formats a reply for the client, and for storage in case the client retries.
-pub fn written(reply: &Reply) -> FormattedReply {
+pub fn format_reply(reply: &Reply) -> FormattedReply {
     match reply {
-        Reply::Stored(written) => written.clone(),
+        Reply::Stored(stored) => stored.clone(),
         reply => FormattedReply { status: status(reply), body: to_json(&ReplyBody(reply)) },
     }
 }
@@ -87,8 +87,8 @@ pub(super) fn to_json(body: &impl Serialize) -> String {
 impl IntoResponse for Reply {
     fn into_response(self) -> Response {
         let FormattedReply { status, body } = match self {
-            Reply::Stored(written) => written,
-            reply => written(&reply),
+            Reply::Stored(stored) => stored,
+            reply => format_reply(&reply),
         };
         let code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let kind = if status >= 400 { "application/problem+json" } else { "application/json" };

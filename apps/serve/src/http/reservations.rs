@@ -12,13 +12,12 @@ use utoipa::{IntoParams, ToSchema};
 use super::body::{self, BoxBody, MAX_NAME_BYTES, instant, objects, parse};
 use super::changes::parse_id;
 use super::extract::{Change, ChangeHeaders, QueryParams};
-use super::lookup::machine_in;
 use super::statuses::{Guarded, Missing, Named};
 use super::{App, Fault};
 use crate::core::reply::ReservationReply;
-use crate::core::{Caller, Command, Problem, Reason, Reply, ReservationRequest};
+use crate::core::{Caller, Command, Problem, Reason, Reply, ReservationRequest, node_coordinates};
 
-/// The maximum number of boxes plus single nodes in a reservation.
+/// The maximum total number of boxes and single nodes in a reservation.
 const MAX_PARTS: usize = 4096;
 
 /// Nodes to reserve in advance, as boxes, single nodes or both.
@@ -78,7 +77,7 @@ pub(crate) async fn reservations(
 ) -> Result<Json<Reservations>, Fault> {
     let view = app.writer.view().await?;
     let machine = query.machine.as_deref();
-    machine_in(&view, machine)?;
+    view.find_board(machine)?;
     let visible = || {
         let leases = view.leases.values().map(|lease| &**lease);
         leases.filter(|lease| caller.may_touch(&lease.tenant))
@@ -94,9 +93,9 @@ pub(crate) async fn reservations(
 }
 
 /// Reserves nodes in advance (operator only). A job may not start on these nodes if it is expected
-/// to be still running when the reservation starts. Existing leases keep their nodes until they
-/// end; the nodes then stay free. A lease with neither `estimate_s` nor `ttl_s` is expected to run
-/// forever. The reservation ends at `to`.
+/// to still be running when the reservation starts. Existing leases keep their nodes. Once a lease
+/// ends, its reserved nodes stay free. A lease with neither `estimate_s` nor `ttl_s` is expected to
+/// run forever. The reservation ends at `to`.
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
     request_body = ReservationBody, params(ChangeHeaders),
@@ -143,7 +142,7 @@ impl ReservationBody {
             return Err(Problem::bad(format!("\"name\" must be 1 to {MAX_NAME_BYTES} bytes long")));
         }
         let boxes = self.parts.iter().map(|part| part.cuboid(grid));
-        let nodes = self.nodes.iter().map(|node| body::node(node, grid).map(Cuboid::node));
+        let nodes = self.nodes.iter().map(|node| node_coordinates(node, grid).map(Cuboid::node));
         let parts = boxes.chain(nodes).collect::<Result<_, _>>()?;
         Ok(ReservationRequest {
             machine: self.machine,

@@ -11,13 +11,13 @@ use pavior::{Grid, JobId, Machine, NodeId, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::{self, instant, millis, request_body};
+use super::body::{instant, millis, request_body};
 use super::extract::JsonBody;
 use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
 use crate::core::schema;
-use crate::core::{BoardView, Caller, Instant, Problem, micros};
+use crate::core::{BoardView, Caller, Instant, Problem, micros, node_coordinates};
 
 /// The maximum number of nodes to drain.
 const MAX_DRAINED: usize = 4096;
@@ -31,7 +31,7 @@ request_body! {
         /// The deadline for freeing the nodes (RFC 3339 in UTC).
         #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
         by: String,
-        /// The time in seconds for which the nodes will be used; only affects delays [default:
+        /// The time in seconds for which the nodes will be used; affects only the delays [default:
         /// 0.001].
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         for_s: Option<f64>,
@@ -49,8 +49,8 @@ request_body! {
 pub(crate) struct RoomAnswer {
     /// True if there is a plan.
     found: bool,
-    /// True if the plan is proven to lose the least work or, if there is no plan, if it is proven
-    /// that none exists with at most `max_jobs` leases.
+    /// True if it is proven that the plan loses the least work or, if there is no plan, that none
+    /// exists with at most `max_jobs` leases.
     proven: bool,
     /// The box to be freed; null if individual nodes are drained.
     #[schema(value_type = Option<schema::Part>)]
@@ -63,7 +63,7 @@ pub(crate) struct RoomAnswer {
     cost: Option<u64>,
     /// The moves, in a feasible order.
     moves: Vec<RoomMove>,
-    /// The leases on the nodes to be freed that are expected to end before the deadline.
+    /// The leases that hold nodes to be freed but are expected to end before the deadline.
     awaited: Vec<u64>,
     /// The requests that the plan delays, assuming that all jobs run as long as estimated.
     delayed: Vec<Delayed>,
@@ -87,7 +87,8 @@ pub(crate) struct RoomMove {
 pub(crate) struct Delayed {
     /// The number of the waiting request or requeued lease.
     id: u64,
-    /// The expected start without the plan or, for a requeued lease, its actual start.
+    /// The expected start without the plan or, for a requeued lease, the time when it actually
+    /// started.
     #[schema(value_type = String, format = DateTime)]
     before: Instant,
     /// The start time under the plan; null if the request would never start.
@@ -97,10 +98,10 @@ pub(crate) struct Delayed {
     by_s: Option<f64>,
 }
 
-/// Plans how to free a box or a set of nodes by a deadline (operator only): which leases to move or
-/// requeue, how much work is lost, and which requests are delayed. The plan loses the least work
-/// possible with at most `max_jobs` leases and, among such plans, moves the fewest nodes. The
-/// expected end of a lease is based on its `estimate_s` or `ttl_s`. Changes nothing.
+/// Plans how to free a box or a set of nodes by a deadline (operator only). The plan states which
+/// leases to move or requeue, how much work is lost, and which requests are delayed. It loses the
+/// least work possible with at most `max_jobs` leases. Among such plans, it moves the fewest nodes.
+/// The expected end of a lease is based on its `estimate_s` or `ttl_s`. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/room", tag = "machines",
     request_body = RoomBody,
@@ -201,7 +202,7 @@ fn drained_nodes(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem
     if !(1..=MAX_DRAINED).contains(&nodes.len()) {
         return Err(Problem::bad(format!("\"drain\" must list 1 to {MAX_DRAINED} nodes")));
     }
-    nodes.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
+    nodes.iter().map(|node| node_coordinates(node, grid).map(|point| grid.id(point))).collect()
 }
 
 fn shapes(

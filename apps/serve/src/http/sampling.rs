@@ -1,6 +1,7 @@
 //! Samples utilization and the largest free box over time, for the page's charts. The number of
-//! intervals is limited, so they become longer over time. Each interval has a minimum, a maximum
-//! and a last value, so every value shown actually occurred, and no lasting change is missed.
+//! intervals is limited, so the intervals become longer over time. Each interval has a minimum, a
+//! maximum and a last value. Therefore, every value shown actually occurred, and no lasting change
+//! is missed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,6 @@ use pavior::Occupancy;
 use pavior::time::{Range, Stretch, Stretches};
 
 use super::App;
-use super::lookup::waiting_for;
 use crate::core::{ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
 use crate::writer::{RecoveryError, from_snapshot};
@@ -20,18 +20,7 @@ const SEARCH_INTERVAL: u64 = 512;
 /// The time between two samples of the current state.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A machine's metrics after a record.
-struct Sample {
-    seq: u64,
-    at_ms: u64,
-    busy: u32,
-    unavailable: u32,
-    /// The volume of the largest free box, if it was computed.
-    largest_free: Option<u32>,
-    waiting: u32,
-}
-
-/// A machine's metrics during an interval.
+/// A machine's metrics during an interval. A sample is an interval with one record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Interval {
     /// The number of the first sampled record.
@@ -41,22 +30,9 @@ pub(super) struct Interval {
     pub(super) until_ms: u64,
     pub(super) busy: Range<u32>,
     pub(super) unavailable: Range<u32>,
+    /// The volume of the largest free box, if it was computed.
     pub(super) largest_free: Option<Range<u32>>,
     pub(super) waiting: Range<u32>,
-}
-
-impl From<Sample> for Interval {
-    fn from(sample: Sample) -> Interval {
-        Interval {
-            seq: sample.seq,
-            at_ms: sample.at_ms,
-            until_ms: sample.at_ms,
-            busy: Range::of(sample.busy),
-            unavailable: Range::of(sample.unavailable),
-            largest_free: sample.largest_free.map(Range::of),
-            waiting: Range::of(sample.waiting),
-        }
-    }
 }
 
 impl Stretch for Interval {
@@ -90,7 +66,8 @@ impl Samples {
         self.0.lock().get(index).map_or_else(Vec::new, |machine| machine.all().to_vec())
     }
 
-    /// Returns the first record of the last interval that starts at or before `at_ms`, or 0.
+    /// Returns the first record of the last interval that starts at or before `at_ms`, or 0 if
+    /// there is none.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
         let machines = self.0.lock();
         let Some(intervals) = machines.first().map(Stretches::all) else { return 0 };
@@ -105,42 +82,44 @@ impl Samples {
     }
 
     /// Adds a sample for each machine.
-    fn add(&self, samples: impl Iterator<Item = Sample>) {
+    fn add(&self, samples: impl Iterator<Item = Interval>) {
         let mut machines = self.0.lock();
         for (index, sample) in samples.enumerate() {
             if machines.len() <= index {
                 machines.push(Stretches::default());
             }
-            machines[index].add(sample.into());
+            machines[index].add(sample);
         }
     }
 
     fn add_view(&self, view: &StateView) {
-        self.add(view.boards.iter().map(|board| Sample {
+        self.add(view.boards.iter().map(|board| Interval {
             seq: view.seq,
             at_ms: view.now_ms,
-            busy: board.busy,
-            unavailable: board.unavailable,
+            until_ms: view.now_ms,
+            busy: Range::of(board.busy),
+            unavailable: Range::of(board.unavailable),
             largest_free: Some(largest_free(&board.free)),
-            waiting: waiting_for(view, board).count() as u32,
+            waiting: Range::of(view.waiting_on(board).count() as u32),
         }));
     }
 
     /// Adds a sample for each machine. Searches for the largest free box if `search` is true.
     fn add_state(&self, state: &ServiceState, search: bool) {
-        self.add(state.boards.iter().map(|board| Sample {
+        self.add(state.boards.iter().map(|board| Interval {
             seq: state.seq,
             at_ms: state.now_ms,
-            busy: board.machine().busy_nodes(),
-            unavailable: board.machine().failed_nodes(),
+            until_ms: state.now_ms,
+            busy: Range::of(board.machine().busy_nodes()),
+            unavailable: Range::of(board.machine().failed_nodes()),
             largest_free: search.then(|| largest_free(board.machine().free())),
-            waiting: board.waiting().len() as u32,
+            waiting: Range::of(board.waiting().len() as u32),
         }));
     }
 }
 
-fn largest_free(free: &Occupancy) -> u32 {
-    free.largest_free().map_or(0, |cuboid| cuboid.volume())
+fn largest_free(free: &Occupancy) -> Range<u32> {
+    Range::of(free.largest_free().map_or(0, |cuboid| cuboid.volume()))
 }
 
 /// Samples the history once and then the current state periodically, until the service stops.
@@ -206,8 +185,16 @@ fn sample_history(
 mod tests {
     use super::*;
 
-    fn sample(at_ms: u64, busy: u32, largest_free: Option<u32>) -> Sample {
-        Sample { seq: at_ms + 1, at_ms, busy, unavailable: 0, largest_free, waiting: 2 * busy }
+    fn sample(at_ms: u64, busy: u32, largest_free: Option<u32>) -> Interval {
+        Interval {
+            seq: at_ms + 1,
+            at_ms,
+            until_ms: at_ms,
+            busy: Range::of(busy),
+            unavailable: Range::of(0),
+            largest_free: largest_free.map(Range::of),
+            waiting: Range::of(2 * busy),
+        }
     }
 
     #[test]
@@ -218,8 +205,7 @@ mod tests {
             sample(12, 5, Some(60)),
             sample(13, 6, None),
         ];
-        let intervals = samples.into_iter().map(Interval::from);
-        let joined = intervals.reduce(|joined, next| joined.then(&next)).unwrap();
+        let joined = samples.into_iter().reduce(|joined, next| joined.then(&next)).unwrap();
         assert_eq!((joined.seq, joined.at_ms, joined.until_ms), (11, 10, 13));
         assert_eq!(joined.busy, Range { least: 3, most: 7, last: 6 });
         assert_eq!(joined.waiting, Range { least: 6, most: 14, last: 12 });

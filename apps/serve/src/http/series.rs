@@ -13,7 +13,8 @@ use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
 use crate::core::Instant;
 
-/// A machine's metrics during an interval.
+/// A machine's metrics during an interval. Members that end in `_least` and `_most` are the minimum
+/// and maximum during the interval.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Sample {
     /// The first record in the interval.
@@ -31,10 +32,11 @@ pub(crate) struct Sample {
     unavailable: u64,
     unavailable_least: u64,
     unavailable_most: u64,
-    /// The number of nodes in the largest free box; null if it was not computed.
+    /// The last computed number of nodes in the largest free box; null if it was not computed.
     largest_free: Option<u64>,
     largest_free_least: Option<u64>,
     largest_free_most: Option<u64>,
+    /// The number of waiting requests, at the end of the interval.
     waiting: u64,
     waiting_least: u64,
     waiting_most: u64,
@@ -70,7 +72,7 @@ pub(crate) struct SeriesReply {
     /// The samples, oldest first.
     samples: Vec<Sample>,
     /// The time of the reply (RFC 3339). The last sample is valid until then.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, format = DateTime)]
     now: Instant,
 }
 
@@ -82,8 +84,8 @@ pub(crate) struct SeriesQuery {
     machine: Option<String>,
 }
 
-/// Returns utilization and the largest free box over time, as intervals that each have a minimum, a
-/// maximum and a last value.
+/// Returns utilization and the largest free box over time, as a list of intervals. Each interval
+/// has a minimum, a maximum and a last value.
 #[utoipa::path(
     get, path = "/v1/series", tag = "machines", params(SeriesQuery),
     responses(

@@ -38,7 +38,7 @@ pub(crate) struct SlotsQuery {
     shape: String,
     /// The machine's name. Defaults to the first machine.
     machine: Option<String>,
-    /// The maximum number of leases to move for a second count (operator only).
+    /// The maximum number of leases to move before the boxes are counted again (operator only).
     #[param(minimum = 0, maximum = 4)]
     #[serde(default, deserialize_with = "query_number")]
     moves: Option<u64>,

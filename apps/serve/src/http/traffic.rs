@@ -25,7 +25,8 @@ const MAX_BODIES_BYTES: usize = 128 << 20;
 /// The maximum total size of all unsent replies, in bytes.
 const MAX_REPLIES_BYTES: usize = 256 << 20;
 
-/// The number of uncounted bytes per body or reply. The connection limit bounds their total.
+/// The number of bytes per body or reply that are not counted. The connection limit bounds their
+/// total.
 const UNCOUNTED_BYTES: usize = 16 << 10;
 
 /// A memory limit shared by all callers. A tenant may use a quarter of it, and all tenants together

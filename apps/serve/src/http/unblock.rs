@@ -26,8 +26,8 @@ request_body! {
     }
 }
 
-/// Plans the cheapest way to make room for a request by moving leases, with the moves in a feasible
-/// order. The cost of moving a lease is its number of nodes. Changes nothing.
+/// Plans the cheapest way to make room for a request by moving leases. The moves are listed in a
+/// feasible order. The cost of moving a lease is the lease's number of nodes. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/unblock", tag = "machines",
     request_body = UnblockBody,

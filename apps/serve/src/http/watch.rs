@@ -47,7 +47,8 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WatchQuery {
-    /// The record after which to start. Defaults to the last. `Last-Event-ID` takes precedence.
+    /// The record after which to start. Defaults to the last record. `Last-Event-ID` takes
+    /// precedence.
     #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
 }
@@ -159,30 +160,24 @@ async fn read_history<T: Send + 'static>(
     tokio::task::spawn_blocking(read).await.map_err(|error| Fault::internal(&error))
 }
 
-/// A chunk of the history.
-#[derive(Default)]
-struct Chunk {
-    records: Vec<ServiceRecord>,
-    /// True if there may be more records.
-    has_more: bool,
-}
-
-impl Chunk {
-    /// Reads records after `after`, up to `durable`, because watchers must not see a record before
-    /// it is durable.
-    fn read(history: &dyn History, after: u64, durable: u64) -> Result<Chunk, StoreError> {
-        let (mut chunk, mut bytes) = (Chunk::default(), 0);
-        history.scan(after, &mut |record| {
-            if record.seq > durable {
-                return Ok(false);
-            }
-            bytes += weight(&record);
-            chunk.records.push(record);
-            chunk.has_more = chunk.records.len() == MAX_CHUNK_RECORDS || bytes > MAX_CHUNK_BYTES;
-            Ok(!chunk.has_more)
-        })?;
-        Ok(chunk)
-    }
+/// Reads a chunk of the records after `after`. Stops at `durable`, because watchers must not see a
+/// record before it is durable. Also returns true if there may be more records.
+fn read_chunk(
+    history: &dyn History,
+    after: u64,
+    durable: u64,
+) -> Result<(Vec<ServiceRecord>, bool), StoreError> {
+    let (mut records, mut bytes, mut has_more) = (Vec::new(), 0, false);
+    history.scan(after, &mut |record| {
+        if record.seq > durable {
+            return Ok(false);
+        }
+        bytes += weight(&record);
+        records.push(record);
+        has_more = records.len() == MAX_CHUNK_RECORDS || bytes > MAX_CHUNK_BYTES;
+        Ok(!has_more)
+    })?;
+    Ok((records, has_more))
 }
 
 impl Watcher {
@@ -205,8 +200,8 @@ impl Watcher {
     }
 
     /// Formats retained events. Returns `None` if the client is so slow that some events are no
-    /// longer retained; it may then reconnect and continue from where it stopped. A benchmark
-    /// refers to this function by name.
+    /// longer retained; the client may then reconnect and continue from where it stopped. A
+    /// benchmark refers to this function by name.
     #[inline(never)]
     fn follow(&mut self) -> Option<()> {
         while self.ready.len() < MAX_WRITE_BYTES {
@@ -228,7 +223,7 @@ impl Watcher {
         Some(())
     }
 
-    /// Waits for new records. If none arrive in time, adds the number of the last record, which
+    /// Waits for new records. If none arrive in time, adds the number of the last record. This
     /// keeps the connection alive and lets the client reconnect even if older records are removed.
     async fn wait(&mut self) -> Option<()> {
         let has_records = tokio::select! {
@@ -253,9 +248,9 @@ impl Watcher {
     async fn catch_up(&mut self) -> Option<()> {
         let (history, after) = (self.app.writer.history().clone(), self.last);
         let durable = self.app.writer.seq();
-        let chunk = read_history(&self.app, move || Chunk::read(&*history, after, durable));
+        let chunk = read_history(&self.app, move || read_chunk(&*history, after, durable));
         match chunk.await.ok()? {
-            Ok(Chunk { records, has_more }) => {
+            Ok((records, has_more)) => {
                 self.is_behind = has_more;
                 for record in &records {
                     self.last = record.seq;

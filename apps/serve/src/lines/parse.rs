@@ -2,9 +2,10 @@
 
 use pavior::answers::SearchLimits;
 use pavior::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom, json};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::core::{Ask, JobName};
+use crate::core::{Ask, JobName, node_coordinates};
 
 /// The keys of all operations. A key that almost matches one of them is an error.
 const KEYS: [&str; 10] =
@@ -36,10 +37,11 @@ impl Message {
 
     pub(super) fn job(&self) -> Result<JobName, String> {
         let name = self.0.get("job").ok_or("missing \"job\"")?;
-        JobName::read(name).ok_or_else(|| "\"job\" must be an integer or a string".to_string())
+        JobName::deserialize(name).map_err(|_| "\"job\" must be an integer or a string".to_string())
     }
 
-    /// Reads the requested shape, or else the number of nodes, which the shape rule converts.
+    /// Reads the requested shape or, without one, the number of nodes, which the shape rule
+    /// converts.
     pub(super) fn ask(&self, grid: &Grid) -> Result<Ask, String> {
         let sides = |shape: &Value| {
             let sides: Option<Vec<u64>> =
@@ -117,21 +119,9 @@ fn positive(value: &Value) -> Option<u64> {
 }
 
 fn node(value: Option<&Value>, grid: &Grid) -> Result<Coordinates, String> {
-    let axes = grid.axes();
-    let coordinates: Option<Vec<u64>> = value
-        .and_then(Value::as_array)
-        .filter(|node| node.len() == axes)
-        .and_then(|node| node.iter().map(Value::as_u64).collect());
-    let coordinates =
-        coordinates.ok_or_else(|| format!("\"node\" must have {axes} coordinates"))?;
-    let mut point = [0u16; 3];
-    for (axis, &coordinate) in coordinates.iter().enumerate() {
-        if coordinate >= u64::from(grid.side(axis)) {
-            return Err(format!("node {coordinates:?} is outside {grid}"));
-        }
-        point[axis] = coordinate as u16;
-    }
-    Ok(point)
+    let list = value.and_then(Value::as_array);
+    let numbers: Option<Vec<u64>> = list.and_then(|list| list.iter().map(Value::as_u64).collect());
+    node_coordinates(&numbers.unwrap_or_default(), grid).map_err(|problem| problem.detail)
 }
 
 fn cuboid(value: &Value, grid: &Grid) -> Result<Cuboid, String> {

@@ -25,30 +25,22 @@ const CLAIM_TIMEOUTS: ClaimTimeouts =
 pub(super) struct Data {
     pub(super) state: ServiceState,
     pub(super) store: Box<dyn RecordStore>,
-    /// The reason why this server is not the leader; `None` if it is.
+    /// The reason why this server is not the leader; `None` if it is the leader.
     pub(super) unavailable: Option<Unavailable>,
 }
 
-/// The kind of store, as specified by `--store`.
-enum StoreChoice<'a> {
-    Embedded,
-    /// A database URL.
-    Postgres(&'a str),
-}
-
-impl StoreChoice<'_> {
-    fn of(options: &ServiceOptions) -> Result<StoreChoice<'_>, ServiceError> {
-        match options.store.as_deref() {
-            None | Some("embedded") => Ok(StoreChoice::Embedded),
-            Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
-                Ok(StoreChoice::Postgres(url))
-            }
-            // The value may be a mistyped URL with a password, so show only its beginning.
-            Some(other) => {
-                let start: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
-                let form = "it must be `embedded` or postgres://USER@HOST/DATABASE";
-                Err(ServiceError::Usage(format!("--store {start}...: {form}")))
-            }
+/// Returns the database URL in `--store`, or `None` for the embedded store.
+fn database_url(options: &ServiceOptions) -> Result<Option<&str>, ServiceError> {
+    match options.store.as_deref() {
+        None | Some("embedded") => Ok(None),
+        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+            Ok(Some(url))
+        }
+        // The value may be a mistyped URL that contains a password, so show only its beginning.
+        Some(other) => {
+            let start: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
+            let form = "it must be `embedded` or postgres://USER@HOST/DATABASE";
+            Err(ServiceError::Usage(format!("--store {start}...: {form}")))
         }
     }
 }
@@ -141,11 +133,11 @@ fn wanted_machines(
 type OpenStore = (Box<dyn RecordStore>, Option<Unavailable>);
 
 fn open_store(options: &ServiceOptions) -> Result<OpenStore, ServiceError> {
-    let choice = StoreChoice::of(options)?;
+    let url = database_url(options)?;
     let failed = |error| io_error(&format!("--data {}", options.data.display()), error);
     let layout = Layout::new(&options.data).map_err(failed)?;
     let folder = layout.open().map_err(failed)?;
-    if let StoreChoice::Postgres(url) = choice {
+    if let Some(url) = url {
         return open_database(url, options.store_password.as_deref(), folder);
     }
     let (store, opened) = JournalStore::open(Arc::new(folder))?;

@@ -12,7 +12,7 @@ use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-pub use crate::http::{Access, Address, BadToken, HttpBounds, ListenError, Tls, written};
+pub use crate::http::{Access, Address, BadToken, HttpBounds, ListenError, Tls, format_reply};
 
 use self::data::Data;
 use crate::clock::ServiceClock;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The name of the lock file in a directory.
 const LOCK: &str = "lock";
 
-/// A directory of files. Its errors are like those of `std::fs`.
+/// A directory of files. Its methods return errors like those of `std::fs`.
 #[expect(clippy::missing_errors_doc, reason = "documented on the trait")]
 pub trait Disk: Send + Sync {
     /// Returns the names of the files, in no particular order.
@@ -62,8 +62,8 @@ pub trait DiskFile: Send {
 /// Only its owner can access the directory and its files.
 pub struct DiskFolder {
     path: PathBuf,
-    /// The directory itself, locked because a lock file in it could be removed and recreated, and
-    /// kept open so that names can be made durable even when no more files can be opened.
+    /// The directory itself. It is locked because a lock file in it could be removed and recreated.
+    /// It is kept open so that names can be made durable even when no more files can be opened.
     folder: File,
     /// The lock file, which is needed on file systems that cannot lock directories.
     _lock: File,
@@ -182,7 +182,7 @@ impl DiskFile for OpenFile {
     }
 
     fn in_place(&self) -> io::Result<()> {
-        // This takes about a microsecond, while a write takes hundreds.
+        // This takes about a microsecond, whereas a write takes hundreds of microseconds.
         match fs::symlink_metadata(&self.path) {
             Ok(now) if (now.dev(), now.ino()) == self.identity => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

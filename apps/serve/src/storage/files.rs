@@ -60,7 +60,7 @@ impl Files {
         Ok((file, format.len() as u64))
     }
 
-    /// Checks a file other than the last one, and passes its records to `each`, if given.
+    /// Checks a file that is not the last one. If `each` is given, passes the file's records to it.
     /// Returns the number of the next record.
     pub(super) fn check(
         &self,
@@ -192,7 +192,7 @@ impl History for Files {
     }
 
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
-        // After this, the history starts at the latest snapshot up to `seq`.
+        // After this, the history starts at the latest snapshot whose number is at most `seq`.
         let snapshots = self.snapshots()?;
         let Some(&base) = snapshots.iter().rfind(|&&snapshot| snapshot <= seq) else {
             return Ok(());

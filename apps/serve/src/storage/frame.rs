@@ -31,7 +31,7 @@ const POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 const HEADER: usize = 32;
 const SUM: usize = 8;
 
-/// Returns the CRC-64/XZ checksum of `bytes`. Also used for snapshots.
+/// Returns the CRC-64/XZ checksum of `bytes`. It is also used for snapshots.
 pub fn sum(bytes: &[u8]) -> u64 {
     pavior::Checksum::of(bytes).value()
 }
@@ -203,10 +203,10 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Returns true if a single flipped bit, either in `length` bytes or in their stored checksum,
-/// explains the difference between the computed and the stored checksum. Since a CRC is linear, a
-/// bit's effect depends only on its distance from the end. From the last bit to the first, the
-/// differences are the powers of x in the field, in CRC-64/XZ's reflected bit order.
+/// Returns true if the difference between the computed and the stored checksum can be explained by
+/// a single flipped bit, either in `length` bytes or in their stored checksum. Since a CRC is
+/// linear, a bit's effect depends only on its distance from the end. From the last bit to the
+/// first, the differences are the powers of x in the field, in CRC-64/XZ's reflected bit order.
 fn is_one_bit(length: usize, difference: u64) -> bool {
     if difference.is_power_of_two() {
         return true;

@@ -29,19 +29,18 @@ pub struct JournalStore {
     /// The number of the next record.
     next: u64,
     marks: Marks,
-    /// The reason why writing is no longer possible; `None` if it is.
+    /// The reason why writing is no longer possible; `None` if it is still possible.
     failed: Option<String>,
 }
 
 /// The result of opening a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The number of bytes cut off the end, left behind by a write that was never acknowledged.
+    /// The number of bytes that were cut off the end. They were left behind by a write that was
+    /// never acknowledged.
     pub cut: u64,
     /// The file that now contains these bytes.
     pub kept: Option<String>,
-    /// The number of the last record.
-    pub last: u64,
 }
 
 impl JournalStore {
@@ -49,7 +48,8 @@ impl JournalStore {
     /// kinds of all records, the last snapshot and the records after it.
     ///
     /// # Errors
-    /// Returns an error if the journal is damaged or from another version, or if I/O fails.
+    /// Returns an error if the journal is damaged or was written by another version, or if I/O
+    /// fails.
     pub fn open(disk: Arc<dyn Disk>) -> Result<(JournalStore, Opened), StoreError> {
         let files = Files { disk };
         let starts = files.starts()?;
@@ -83,7 +83,7 @@ impl JournalStore {
             return Err(StoreError::damaged(MARK, 0, reason));
         }
         let marks = Marks::open(&*files.disk).map_err(failed)?;
-        let (file, opened) = cut_tail(&files, &name, &bytes, &end, next - 1)?;
+        let (file, opened) = cut_tail(&files, &name, &bytes, &end)?;
         let length = end.length as u64;
         let files = Arc::new(files);
         let mut journal =
@@ -135,7 +135,7 @@ impl JournalStore {
             return Err(self.undo(&error));
         }
         // After a failed sync, the kernel may have dropped the data, so a retry could acknowledge
-        // data that is not on disk. Data in a removed file is also lost.
+        // data that is not on disk. Data in a file that has been removed is also lost.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
             return Err(StoreError::Unknown(Box::new(self.give_up(&self.name(), &error))));
         }
@@ -210,9 +210,8 @@ fn cut_tail(
     name: &str,
     bytes: &[u8],
     end: &End,
-    last: u64,
 ) -> Result<(Box<dyn DiskFile>, Opened), StoreError> {
-    let mut opened = Opened { last, ..Opened::default() };
+    let mut opened = Opened::default();
     let mut file = files.disk.open(name).map_err(failed)?;
     let tail = &bytes[end.length..];
     if !tail.is_empty() {

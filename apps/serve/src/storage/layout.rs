@@ -42,7 +42,8 @@ impl Layout {
     /// Opens the directory for records, creating it only if no records have ever existed.
     ///
     /// # Errors
-    /// Returns an error if the directory is missing, cannot be opened, or is locked by a process.
+    /// Returns an error if the directory is missing, cannot be opened, or is locked by another
+    /// process.
     pub fn open(&self) -> io::Result<DiskFolder> {
         let (records, is_noted) = (self.data.join(RECORDS), self.data.join(NOTE).exists());
         if !records.is_dir() {

@@ -45,13 +45,9 @@ impl Marks {
         Ok(Marks { file, last: last_of(&bytes) })
     }
 
-    pub(super) fn last(&self) -> Option<Mark> {
-        self.last.map(|(_, mark)| mark)
-    }
-
     /// Writes a mark. If that fails, the previous mark remains valid.
     pub(super) fn set(&mut self, mark: Mark) -> io::Result<()> {
-        if self.last() == Some(mark) {
+        if self.last.is_some_and(|(_, last)| last == mark) {
             return Ok(());
         }
         let turn = self.last.map_or(0, |(turn, _)| turn + 1);

@@ -37,7 +37,7 @@ pub enum StoreError {
     /// A write failed, and it is unknown whether it took effect.
     #[error("{0}")]
     Unknown(Box<StoreError>),
-    /// This server is not the writer, or cannot confirm that it is, for the given reason.
+    /// The reason why this server is not the writer or cannot confirm that it is.
     #[error("this server cannot act as the leader: {0}")]
     Fenced(String),
     /// The data differs from what was written.
@@ -114,7 +114,7 @@ pub trait RecordStore: Send {
     /// Checks that writing may be retried after a failure. The caller then rereads the records.
     ///
     /// # Errors
-    /// Returns an error if writing may not be retried yet, or at all.
+    /// Returns an error if writing may be retried only later, or never.
     fn retry(&mut self) -> Result<(), StoreError>;
 
     /// Notes the start of a decision.
@@ -154,8 +154,8 @@ pub trait History: Send + Sync {
     /// Passes all records after the given number to `each`, in order.
     ///
     /// # Errors
-    /// Returns [`StoreError::Compacted`] if some of them have been removed, or an error if data is
-    /// damaged.
+    /// Returns [`StoreError::Compacted`] if some of these records have been removed, or another
+    /// error if data is damaged.
     fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError>;
 
     /// Returns the number of the last removed record, or 0.

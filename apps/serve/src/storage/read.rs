@@ -49,7 +49,8 @@ pub(super) fn check_kind(source: &str, offset: u64, text: &[u8]) -> Result<(), S
 /// Parses the snapshot of record `seq` at an offset in a file, or in a table row.
 ///
 /// # Errors
-/// Returns an error if the text is not JSON, or the snapshot is of another version or record.
+/// Returns an error if the text is not JSON, or if the snapshot is from another version or of
+/// another record.
 pub(super) fn parse_snapshot(
     source: &str,
     offset: u64,
@@ -64,8 +65,8 @@ pub(super) fn parse_snapshot(
     Ok(snapshot)
 }
 
-/// Returns the error for text that fails to parse. Because its checksum has been verified, valid
-/// JSON must have been written by another version.
+/// Returns the error for text that fails to parse. The text's checksum has been verified, so if it
+/// is valid JSON, it must have been written by another version.
 fn parse_error(source: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
     if error.is_data() {
         let (file, what) = (source.to_string(), format!("{what} ({error})"));

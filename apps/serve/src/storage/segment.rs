@@ -129,7 +129,8 @@ impl Segment<'_> {
         self.damaged(offset, &reason)
     }
 
-    /// Passes a frame's records to `each` until it returns false. Returns the last result.
+    /// Passes a frame's records to `each` until it returns false. Returns the last result of
+    /// `each`.
     fn records(
         &self,
         offset: usize,

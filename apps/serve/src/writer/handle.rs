@@ -85,7 +85,8 @@ impl ClockDoubt {
 
 type Outcome = Result<CommandAnswer, Unavailable>;
 
-/// The channel for an answer. If it is dropped before an answer is sent, it sends an error.
+/// The channel for an answer. If the channel is dropped before an answer is sent, it sends an
+/// error.
 pub(super) struct AnswerSender {
     sender: Option<oneshot::Sender<Outcome>>,
     /// True once the writer has started processing the command.
@@ -171,7 +172,7 @@ impl WriterHandle {
     /// Executes a command.
     ///
     /// # Errors
-    /// Returns an error if the command was not executed, or its outcome might not be durable.
+    /// Returns an error if the command was not executed, or if its outcome might not be durable.
     pub async fn carry_out(&self, command: CallerCommand) -> Result<CommandAnswer, Unavailable> {
         let (sender, answer) = AnswerSender::new(&self.counters);
         let closed = || self.unavailable().unwrap_or(Unavailable::Stopping);
@@ -215,7 +216,7 @@ impl WriterHandle {
     }
 
     /// Returns a channel that holds the number of the last durable record. Records are retained as
-    /// long as it is open.
+    /// long as the channel is open.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.recent.watch()
     }

@@ -15,7 +15,7 @@ impl Writer {
     /// Starts making decisions from the current state.
     ///
     /// # Errors
-    /// Returns an error if doubt about the clock or newly started requests cannot be recorded.
+    /// Returns an error if newly started requests or a doubt about the clock cannot be recorded.
     pub(super) fn lead(&mut self) -> Result<(), StoreError> {
         if let Some(state) = self.state.as_mut() {
             state.begin_epochs(self.handle.clock.wall_ms(), random());
@@ -61,7 +61,8 @@ impl Writer {
         }
     }
 
-    /// Returns a command's time: the wall-clock time if the command confirms a doubtful clock.
+    /// Returns a command's time. If the command confirms a clock that is in doubt, this is the
+    /// wall-clock time.
     pub(super) fn time_of(&self, command: &CallerCommand, now_ms: u64) -> u64 {
         let is_doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let CallerCommand { caller, command, .. } = command;
@@ -69,7 +70,8 @@ impl Writer {
         if is_doubted && confirms { self.handle.clock.wall_ms() } else { now_ms }
     }
 
-    /// Publishes whether the clock is in doubt, if that has changed, and adjusts the clock.
+    /// Publishes any start or end of doubt about the clock. When the doubt ends, also adjusts the
+    /// clock.
     pub(super) fn publish_doubt(&mut self) {
         let Some(state) = &self.state else { return };
         let (was_doubted, clock) = (self.handle.clock_doubt().is_some(), &self.handle.clock);

@@ -83,7 +83,8 @@ mod tests {
         ServiceRecord { seq, at_ms: 0, event: Event::Clock { doubted: false }, kept: None }
     }
 
-    /// Returns a standby's writer, which knows only the first record, and the standby's folder.
+    /// Returns the writer of a standby server, which knows only the first record, and the standby's
+    /// folder.
     fn standby(wall_ms: u64) -> (Writer, TempDir) {
         let folder = TempDir::new().unwrap();
         let disk = DiskFolder::open(folder.path()).unwrap();

@@ -95,7 +95,8 @@ impl Recent {
         group.filter(ends_later).map_or(Next::Gone, |group| Next::Records(group.clone()))
     }
 
-    /// Returns a channel with the last record's number. Records are retained while it is open.
+    /// Returns a channel with the last record's number. Records are retained while the channel is
+    /// open.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.last.subscribe()
     }

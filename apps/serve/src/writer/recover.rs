@@ -27,7 +27,8 @@ pub enum RecoveryError {
 /// Returns the state after record `until`, or after the last record if that is earlier.
 ///
 /// # Errors
-/// Returns an error if the records are damaged, inconsistent with each other, or have been removed.
+/// Returns an error if the records are damaged or inconsistent with each other, or if they have
+/// been removed.
 pub fn recover(
     history: &dyn History,
     until: u64,
@@ -72,8 +73,8 @@ pub(crate) fn state_at(
     Ok(state)
 }
 
-/// Returns the state in the latest snapshot with at most this number, or a new state if there is
-/// none.
+/// Returns the state in the latest snapshot whose number is at most the given one, or a new state
+/// if there is none.
 ///
 /// # Errors
 /// Fails like [`recover`].

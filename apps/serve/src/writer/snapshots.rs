@@ -7,6 +7,9 @@ use super::outage::RETRY_MS;
 use super::thread::Writer;
 use crate::core::ServiceState;
 
+/// The approximate size of the records between snapshots, in bytes.
+const SNAPSHOT_BYTES: u64 = 64 << 20;
+
 /// The last snapshot, and the thread that is saving the next one.
 pub(super) struct Snapshots {
     /// The number of the last saved snapshot's record, or of the last record at startup.
@@ -31,8 +34,8 @@ impl Snapshots {
 }
 
 impl Writer {
-    /// Saves a snapshot and removes old records on another thread once there are enough new
-    /// records.
+    /// Starts a thread that saves a snapshot and removes old records, provided that a snapshot is
+    /// due.
     pub(super) fn save_snapshot(&mut self) {
         self.collect_snapshot();
         if !self.is_snapshot_due() {
@@ -86,7 +89,8 @@ impl Writer {
         }
     }
 
-    /// Returns true if no thread is saving and a retry is due or there are enough new records.
+    /// Returns true if no thread is saving a snapshot, and either a retry is due or there are
+    /// enough new records.
     fn is_snapshot_due(&self) -> bool {
         let (Some(state), tuning) = (&self.state, &self.tuning) else { return false };
         if self.snapshots.thread.is_some() || self.handle.unavailable().is_some() {
@@ -97,7 +101,7 @@ impl Writer {
         }
         let are_many = state.seq() >= self.snapshots.last + tuning.snapshot_every;
         // Old records are removed in whole files, so even a short history must span several.
-        let piece = tuning.snapshot_bytes.min(tuning.history_bytes / 4).max(1 << 16);
+        let piece = SNAPSHOT_BYTES.min(tuning.history_bytes / 4).max(1 << 16);
         let are_large = self.store.size() >= piece && state.seq() > self.snapshots.last;
         are_many || are_large
     }

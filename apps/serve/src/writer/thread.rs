@@ -22,6 +22,8 @@ use crate::storage::{RecordStore, StoreError};
 
 /// The idle time before the store performs maintenance.
 pub(super) const IDLE_TIME: Duration = Duration::from_millis(50);
+/// The maximum number of commands that are made durable together.
+const MAX_GROUP: usize = 1024;
 /// The maximum time for adding commands to a group, in microseconds.
 const MAX_GROUP_US: u64 = 20_000;
 const HAS_STATE: &str = "without a state the service is unavailable";
@@ -31,14 +33,10 @@ const HAS_STATE: &str = "without a state the service is unavailable";
 pub struct Tuning {
     /// The maximum number of commands that may wait for the writer.
     pub queue: usize,
-    /// The maximum number of commands that are made durable together.
-    pub group: usize,
     /// The number of records between snapshots.
     pub snapshot_every: u64,
-    /// The approximate size of the records between snapshots, in bytes.
-    pub snapshot_bytes: u64,
-    /// The minimum number of records to retain before the last snapshot, unless they exceed
-    /// `history_bytes`.
+    /// The minimum number of records to retain before the last snapshot, unless their total size
+    /// exceeds `history_bytes`.
     pub history: u64,
     /// The maximum size of the records retained before the last snapshot, in bytes.
     pub history_bytes: u64,
@@ -50,9 +48,7 @@ impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
             queue: 4096,
-            group: 1024,
             snapshot_every: 100_000,
-            snapshot_bytes: 64 << 20,
             history: 1_000_000,
             history_bytes: 1 << 30,
             clock: ClockRule::default(),
@@ -174,7 +170,9 @@ impl Writer {
             let first = match inbox.recv_timeout(self.pause()) {
                 Ok(first) => Some(first),
                 Err(RecvTimeoutError::Timeout) => {
-                    self.maintain();
+                    if let Err(error) = self.store.idle() {
+                        self.fail(&error);
+                    }
                     None
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -199,12 +197,6 @@ impl Writer {
         until.min(IDLE_TIME)
     }
 
-    fn maintain(&mut self) {
-        if let Err(error) = self.store.idle() {
-            self.fail(&error);
-        }
-    }
-
     /// Decides the waiting commands for a limited time, then makes the group durable and replies.
     fn run_group(&mut self, first: Option<Task>, inbox: &Receiver<Task>) {
         let now_ms = self.handle.clock.now_ms();
@@ -222,7 +214,7 @@ impl Writer {
         let (mut pending, mut next) = (Vec::new(), first);
         while let Some(task) = next {
             pending.push(self.decide_task(task));
-            let is_open = pending.len() < self.tuning.group && self.handle.clock.micros() < until;
+            let is_open = pending.len() < MAX_GROUP && self.handle.clock.micros() < until;
             next = is_open.then(|| inbox.try_recv().ok()).flatten();
         }
         if let Some(command) = own_command {
@@ -247,7 +239,7 @@ impl Writer {
         }
     }
 
-    /// Decides a command and notes if its answer depends on records in this group.
+    /// Decides a command and notes whether its answer depends on records in this group.
     fn decide_task(&mut self, task: Task) -> Decided {
         let Task { command, answer: mut sender } = task;
         sender.start();

@@ -27,7 +27,8 @@ pub(crate) struct BareWriter {
 }
 
 impl BareWriter {
-    /// Starts a writer. Adds a machine to a new journal. Returns `None` if the disk fails.
+    /// Starts a writer. If the journal is new, adds a machine to it. Returns `None` if the disk
+    /// fails.
     pub(crate) fn start(
         disk: impl Disk + 'static,
         clock: StartClock,
@@ -36,7 +37,7 @@ impl BareWriter {
         BareWriter::with_queue(Tuning::default().queue, disk, clock, limits)
     }
 
-    /// Like [`BareWriter::start`], but with a limit on waiting commands.
+    /// Like [`BareWriter::start`], but with the given limit on waiting commands.
     pub(crate) fn with_queue(
         queue: usize,
         disk: impl Disk + 'static,

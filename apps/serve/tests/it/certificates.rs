@@ -52,7 +52,7 @@ fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// A server with TLS, the authority that signed its certificate, and its clients' authority.
+/// A server with TLS, and the authorities for its certificate and for its clients' certificates.
 pub(crate) struct Guarded {
     pub(crate) server: Server,
     setup: Setup,

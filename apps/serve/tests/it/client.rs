@@ -113,7 +113,7 @@ impl Client {
         self.send("POST", path, body, &[("Idempotency-Key", key)])
     }
 
-    /// Requests a lease. The request may have to wait.
+    /// Requests a lease, which may have to wait.
     pub(crate) fn lease(&mut self, asked: impl Display) -> Value {
         let reply = self.post("/v1/leases", asked);
         assert!([201, 202].contains(&reply.status), "{}", reply.text);
@@ -313,6 +313,16 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
         std::thread::sleep(Duration::from_millis(5));
     }
     began.elapsed()
+}
+
+/// Waits until `find` returns a value, and returns the value. Panics with `what` on a timeout.
+pub(crate) fn find<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
+    let mut found = None;
+    until(what, || {
+        found = find();
+        found.is_some()
+    });
+    found.expect("it has been found")
 }
 
 /// Converts a time in a reply to milliseconds since 1970.

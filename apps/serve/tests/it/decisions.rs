@@ -94,7 +94,7 @@ fn a_waiting_request_keeps_its_freedom_if_the_journal_has_one() {
     ask(3, [8, 2, 1], None);
     let text = serde_json::to_string(&records).unwrap();
     assert_eq!(text.matches("\"freedom\":\"connected\"").count(), 1, "{text}");
-    // A request without a freedom omits the member, as in older journals.
+    // If a request has no freedom, the member is omitted, as in older journals.
     assert_eq!(text.matches("freedom").count(), 1, "{text}");
     let old: Vec<ServiceRecord> =
         serde_json::from_str(&text.replace(",\"freedom\":\"connected\"", "")).unwrap();

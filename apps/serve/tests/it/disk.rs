@@ -47,7 +47,7 @@ struct Inner {
     room: Option<u64>,
     /// The number of operations until the next fault, and the fault itself.
     until_fault: Option<(u64, Fault)>,
-    /// The number of upcoming file opens that will fail.
+    /// The number of times that opening a file will still fail.
     exhausted: u64,
     /// True once the power has failed.
     dead: bool,
@@ -61,7 +61,7 @@ pub(crate) enum Fault {
     Error,
     /// The disk stays full.
     Full,
-    /// This many of the next file opens fail.
+    /// Opening a file fails this many times.
     Descriptors(u64),
     /// The operation panics.
     Panic,

@@ -1,8 +1,8 @@
-//! Replays days of a real log over HTTP, and compares the forecast made when each job is submitted
-//! with its actual start. The service's clock is advanced from one event of the log to the next.
-//! Each forecast takes a few hundred milliseconds, during which the clock advances, so the numbers
-//! vary slightly between runs. `PAVIOR_SIZE=long` learns from 14 days and evaluates 7 (the checks
-//! use one day each); `PAVIOR_FORECAST_CSV=FILE` stores a line per job.
+//! Replays days of a real log over HTTP, and compares each job's actual start with the forecast
+//! made when the job was submitted. The service's clock is advanced from one event of the log to
+//! the next. Each forecast takes a few hundred milliseconds, during which the clock advances, so
+//! the numbers vary slightly between runs. `PAVIOR_SIZE=long` learns from 14 days and evaluates 7
+//! days (the checks use one day for each); `PAVIOR_FORECAST_CSV=FILE` stores a line per job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -19,7 +19,7 @@ use pavior_serve::service;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::client::{Client, batch, millis, number, until};
+use crate::client::{Client, batch, find, millis, number};
 use crate::server::{Setup, options};
 
 const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
@@ -45,7 +45,7 @@ impl LogJob {
     }
 }
 
-/// Upcoming events as (time, kind, job). On ties, ends (0) come before arrivals (1).
+/// Upcoming events as (time, kind, job). In a tie, job ends (0) come before arrivals (1).
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
 struct Days {
@@ -73,7 +73,8 @@ impl Days {
         }
     }
 
-    /// Ends jobs due at the same time in one batch, so the queue advances only after the last.
+    /// Ends all jobs due at the same time in one batch, so the queue advances only after the last
+    /// one.
     fn end(&mut self, at: u64) {
         let mut ends = Vec::new();
         while let Some(&next) = self.agenda.first().filter(|next| (next.0, next.1) == (at, 0)) {
@@ -97,10 +98,9 @@ impl Days {
         if reply["state"] != "waiting" {
             return;
         }
-        let mut told = Value::Null;
-        until("a forecast", || {
-            told = self.client.get(&format!("/v1/leases/{id}")).json()["forecast"].clone();
-            told.is_object()
+        let told = find("a forecast", || {
+            let reply = self.client.get(&format!("/v1/leases/{id}")).json();
+            Some(reply["forecast"].clone()).filter(Value::is_object)
         });
         let time = |name: &str| millis(told[name].as_str().expect("the member is a time"));
         self.jobs[job].told = Some(["earliest", "median", "latest"].map(time));
@@ -154,10 +154,8 @@ fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
             &mut output.expect("the file system has space"),
         )
     });
-    let mut address = String::new();
-    until("the service", || {
-        address = std::fs::read_to_string(&told).unwrap_or_default();
-        address.ends_with('\n')
+    let address = find("the service", || {
+        std::fs::read_to_string(&told).ok().filter(|address| address.ends_with('\n'))
     });
     let base_ms = clock.now_ms() + 1000;
     let jobs = jobs(path, days, base_ms);
@@ -178,10 +176,9 @@ fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
 fn service_has_counted(days: &mut Days) {
     let told = days.jobs.iter().filter(|job| job.told.is_some()).count() as u64;
     let held = days.jobs.iter().filter(|job| job.held()).count() as u64;
-    let mut says = Value::Null;
-    until("every run is known", || {
-        says = days.client.post("/v1/forecast", r#"{"nodes":1}"#).json()["forecast"].clone();
-        says["runs"] == days.jobs.len()
+    let says = find("every run", || {
+        let reply = days.client.post("/v1/forecast", r#"{"nodes":1}"#).json();
+        Some(reply["forecast"].clone()).filter(|says| says["runs"] == days.jobs.len())
     });
     let (kept, broken) = (number(&says["kept"]), number(&says["broken"]));
     assert_eq!(kept + broken, told, "{says}");

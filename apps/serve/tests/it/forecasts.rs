@@ -4,8 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, has, millis, until};
-use crate::server::{Setup, fresh};
+use crate::client::{Client, find, has, millis, until};
+use crate::server::{Setup, fresh, served};
 use crate::workload::in_batches;
 
 /// Configures two machines with the `fcfs` scheduler.
@@ -22,33 +22,24 @@ fn whole(machine: &str, job: &str) -> Value {
 /// Waits for a queued request's forecast, and returns it.
 fn forecast(client: &mut Client, request: &Value) -> Value {
     let path = format!("/v1/leases/{}", request["id"]);
-    let mut found = Value::Null;
-    until("a forecast", || {
-        found = client.get(&path).json()["forecast"].clone();
-        found.is_object()
-    });
-    found
+    find("a forecast", || {
+        Some(client.get(&path).json()["forecast"].clone()).filter(Value::is_object)
+    })
 }
 
 /// Waits until the service has a forecast for a hypothetical request, and returns it.
 fn would(client: &mut Client, asked: &Value) -> Value {
-    let mut found = Value::Null;
-    until("the past", || {
-        let reply = client.post("/v1/forecast", asked);
-        found = reply.json()["forecast"].clone();
-        reply.status == 200 || reply.json()["reason"] != "not-yet"
-    });
-    found
+    find("the past", || {
+        let reply = client.post("/v1/forecast", asked).json();
+        (reply["reason"] != "not-yet").then(|| reply["forecast"].clone())
+    })
 }
 
 /// Waits until a forecast's planned start is `plan_ms`, and returns the forecast.
 fn until_plan(client: &mut Client, asked: &Value, plan_ms: u64) -> Value {
-    let mut found = Value::Null;
-    until("the plan", || {
-        found = would(client, asked);
-        millis(found["plan"].as_str().unwrap()) == plan_ms
-    });
-    found
+    find("the plan", || {
+        Some(would(client, asked)).filter(|one| millis(one["plan"].as_str().unwrap()) == plan_ms)
+    })
 }
 
 /// Returns a machine's counter from the metrics.
@@ -65,8 +56,7 @@ fn now_ms() -> u64 {
 
 #[test]
 fn a_waiting_request_gets_an_interval_and_a_fitting_one_starts_now() {
-    let (server, _) = fresh(two);
-    let mut client = server.client();
+    let (_server, mut client) = served(two);
     let runs = client.lease(whole("default", "runs"));
     let waits = client.lease(whole("default", "waits"));
     let answer = forecast(&mut client, &waits);
@@ -96,16 +86,14 @@ fn a_waiting_request_gets_an_interval_and_a_fitting_one_starts_now() {
     client.post("/v1/forecast", json!({ "nodes": 65 })).is(409, "larger-than-machine");
     client.post("/v1/forecast", json!({ "nodes": 1, "shape": [1, 1] })).is(400, "bad-value");
     client.post("/v1/forecast", json!({ "nodes": 1, "machine": "x" })).is(404, "unknown-machine");
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (_server, mut client) = served(|_| {});
     would(&mut client, &json!({ "nodes": 1 }));
     client.post("/v1/forecast", json!({ "nodes": 1 })).is(400, "no-scheduler");
 }
 
 #[test]
 fn an_event_renews_only_forecasts_that_it_can_change() {
-    let (server, _) = fresh(two);
-    let mut client = server.client();
+    let (_server, mut client) = served(two);
     client.lease(whole("default", "runs"));
     let elsewhere = client.lease(whole("other", "runs-there"));
     let first = client.lease(whole("default", "first"));
@@ -135,11 +123,10 @@ fn an_event_renews_only_forecasts_that_it_can_change() {
 /// Checks that no start is forecast while node [1, 1], part of every 3x3 box, is unavailable.
 #[test]
 fn a_request_that_cannot_start_has_no_time() {
-    let (server, _) = fresh(|setup| {
+    let (_server, mut client) = served(|setup| {
         two(setup);
         setup.machine = "mesh:4x4".into();
     });
-    let mut client = server.client();
     let (asked, node) = (json!({ "shape": [3, 3] }), json!({ "node": [1, 1] }));
     let none = json!({ "earliest": null, "median": null, "latest": null, "plan": null });
     let place = json!({ "base": [0, 0], "sides": [3, 3] });
@@ -158,7 +145,8 @@ fn a_request_that_cannot_start_has_no_time() {
         assert_eq!((&answer["obstacle"], &answer["place"]), (&Value::Null, &Value::Null));
         assert!(millis(answer["plan"].as_str().unwrap()) <= now_ms() + 1000, "{answer}");
     }
-    // A waiting request gets the same answer. The request behind it reports a different obstacle.
+    // A waiting request gets the same answer. The next request in the queue reports a different
+    // obstacle.
     assert_eq!(client.post("/v1/nodes/drain", node).status, 200);
     let waits = client.lease(json!({ "shape": [3, 3], "wait": true }));
     let answer = forecast(&mut client, &waits);
@@ -174,8 +162,7 @@ fn a_request_that_cannot_start_has_no_time() {
 /// Checks that a forecast is updated once its median has passed, even if nothing else happens.
 #[test]
 fn a_forecast_is_renewed_after_its_median() {
-    let (server, _) = fresh(two);
-    let mut client = server.client();
+    let (_server, mut client) = served(two);
     let brief = json!({ "shape": [8, 8], "estimate_s": 1, "wait": true });
     client.lease(brief.clone());
     let waits = client.lease(brief);

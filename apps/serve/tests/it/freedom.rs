@@ -2,15 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::server::fresh;
+use crate::server::served;
 
 #[test]
 fn a_request_is_placed_within_its_freedom() {
-    let (server, _) = fresh(|setup| {
+    let (_server, mut client) = served(|setup| {
         setup.machine = "mesh:4x4".into();
         setup.scheduler = Some("fcfs".into());
     });
-    let mut client = server.client();
     // Only the seven nodes in column 1 and row 1 are free, and no box of five fits there.
     for [base, sides] in [[[0, 0], [1, 1]], [[2, 0], [2, 1]], [[0, 2], [1, 2]], [[2, 2], [2, 2]]] {
         let hold = json!({ "parts": [{ "base": base, "sides": sides }] });

@@ -7,12 +7,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::client::{Client, batch, has, holder, millis, watch};
-use crate::server::fresh;
+use crate::server::{fresh, served};
 
 #[test]
 fn a_lease_is_granted_renewed_and_ended() {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (_server, mut client) = served(|_| {});
     let reply = client.post("/v1/leases", r#"{"shape":[2,3],"ttl_s":60,"job":"a"}"#);
     assert_eq!((reply.status, reply.kind.as_str()), (201, "application/json"));
     let lease = reply.json();
@@ -46,8 +45,7 @@ fn records_beyond_the_last_cannot_be_watched() {
 
 #[test]
 fn a_refusal_names_the_obstacles() {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (_server, mut client) = served(|_| {});
     let hold = r#"{"parts":[{"base":[3,0],"sides":[1,8]}],"job":7}"#;
     assert_eq!(client.post("/v1/hold", hold).status, 201);
     let reply = client.post("/v1/leases", r#"{"shape":[5,5]}"#);
@@ -86,8 +84,7 @@ fn a_refusal_names_the_obstacles() {
 
 #[test]
 fn leases_expire_and_watchers_are_notified() {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (server, mut client) = served(|_| {});
     client.post("/v1/leases", r#"{"shape":[2,2],"ttl_s":1.5}"#);
     client.post("/v1/nodes/drain", r#"{"node":[7,7]}"#);
     let events = watch(&server.address, "/v1/watch?after=0", 4);
@@ -111,8 +108,7 @@ fn leases_expire_and_watchers_are_notified() {
 
 #[test]
 fn removed_records_cannot_be_read() {
-    let (server, _) = fresh(|setup| (setup.snapshot_every, setup.history) = (50, 20));
-    let mut client = server.client();
+    let (server, mut client) = served(|setup| (setup.snapshot_every, setup.history) = (50, 20));
     for _ in 0..200 {
         let lease = client.lease(r#"{"nodes":4}"#);
         client.end(&lease);
@@ -127,8 +123,7 @@ fn removed_records_cannot_be_read() {
 
 #[test]
 fn waiting_requests_start_in_the_order_of_the_scheduler() {
-    let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
     let first = client.lease(r#"{"shape":[8,8]}"#);
     let waits = client.post("/v1/leases?wait=true", r#"{"shape":[4,4],"job":"w"}"#);
     assert_eq!((waits.status, &waits.json()["state"]), (202, &json!("waiting")));
@@ -153,8 +148,7 @@ fn waiting_requests_start_in_the_order_of_the_scheduler() {
 
 #[test]
 fn each_command_in_a_batch_gets_an_answer() {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (_server, mut client) = served(|_| {});
     let bad = r#"{"operations":[{"lease":{"shape":[8,8]}},{"lease":{"shape":[0,1]}}]}"#;
     let mut send = |body: &str| client.keyed("/v1/batch", body, "batch");
     let refused = send(bad);
@@ -203,8 +197,7 @@ fn the_service_describes_itself() {
 
 #[test]
 fn moves_that_make_room_can_be_carried_out() {
-    let (server, _) = fresh(|setup| setup.machine = "mesh:4x4".into());
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.machine = "mesh:4x4".into());
     let hold = |base: [u16; 2]| json!({ "parts": [{ "base": base, "sides": [1, 2] }] });
     let first = client.post("/v1/hold", hold([1, 1]));
     assert_eq!((first.status, client.post("/v1/hold", hold([3, 0])).status), (201, 201));
@@ -234,8 +227,7 @@ fn moves_that_make_room_can_be_carried_out() {
 
 #[test]
 fn what_if_does_not_change_the_machine() {
-    let (server, _) = fresh(|setup| setup.machine = "mesh:4x4".into());
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.machine = "mesh:4x4".into());
     client.post("/v1/leases", r#"{"shape":[2,4],"job":"a"}"#);
     client.post("/v1/nodes/fail", r#"{"node":[3,3]}"#);
     let before = client.get("/v1/state");

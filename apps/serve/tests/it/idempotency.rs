@@ -1,7 +1,7 @@
 //! Tests requests repeated with the same `Idempotency-Key`.
 
 use crate::client::holder;
-use crate::server::fresh;
+use crate::server::{fresh, served};
 
 #[test]
 fn a_key_gives_the_same_reply_even_after_a_kill() {
@@ -21,8 +21,7 @@ fn a_key_gives_the_same_reply_even_after_a_kill() {
 
 #[test]
 fn every_change_with_a_repeated_key_is_made_once() {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (_server, mut client) = served(|_| {});
     let held = client.post("/v1/hold", r#"{"parts":[{"base":[2,0],"sides":[2,2]}]}"#);
     let (_, epoch) = holder(&held.json());
     let renew = format!("{{\"epoch\":{epoch},\"ttl_s\":120}}");
@@ -51,8 +50,7 @@ fn every_change_with_a_repeated_key_is_made_once() {
 
 #[test]
 fn a_key_is_bound_to_the_query() {
-    let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
     client.post("/v1/leases", r#"{"shape":[8,8]}"#);
     let mut asked = |path: &str| client.keyed(path, r#"{"nodes":1}"#, "k");
     let waits = asked("/v1/leases?wait=true");
@@ -71,8 +69,7 @@ fn a_key_is_bound_to_the_query() {
 
 #[test]
 fn keys_must_be_visible_ascii() {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (_server, mut client) = served(|_| {});
     for (key, status) in
         [("a", 201), ("!~", 201), ("a b", 400), ("a\tb", 400), ("", 400), ("ü", 400)]
     {

@@ -1,8 +1,8 @@
 //! Tests a server process that is killed repeatedly under load.
 //!
 //! Clients record the start, end and answer of each request. The journal contains the service's
-//! order. This order is a linearization if it explains every answer, no node is held twice, and a
-//! request that ends before another starts also precedes it.
+//! order. This order is a linearization if it explains every answer, if no node is held twice, and
+//! if a request that ends before another starts also precedes the other in the journal.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long
 //! version, with 64 clients.
@@ -194,7 +194,8 @@ pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
         };
         points.push((seq, done.began, done.ended));
     }
-    // Every request must have been sent before any later request in the journal was answered.
+    // Every request must have been sent before any request that comes later in the journal was
+    // answered.
     points.sort_unstable_by_key(|(seq, ..)| *seq);
     let mut latest_begin: Option<Instant> = None;
     for (seq, began, ended) in points {

@@ -4,7 +4,7 @@ use pavior::{Cuboid, Freedom};
 use pavior_serve::core::{
     Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeState, ReservationRequest, ServiceState,
 };
-use pavior_serve::service::written;
+use pavior_serve::service::format_reply;
 
 /// The SplitMix64 generator.
 pub(crate) struct Random(pub(crate) u64);
@@ -56,7 +56,7 @@ pub(crate) fn command(
     let caller = if random.one_in(3) { Caller { tenant: Some(tenant) } } else { Caller::OPERATOR };
     let key = random.one_in(4).then(|| {
         let number = random.below(30);
-        IdempotencyKey { key: format!("k{number}"), digest: number % 7, write: written }
+        IdempotencyKey { key: format!("k{number}"), digest: number % 7, write: format_reply }
     });
     let at = random.below(view.leases.len().max(1) as u64) as usize;
     let held = view.leases.values().nth(at);

@@ -39,7 +39,7 @@ pub(crate) fn mark(file: u64, length: usize, next: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns a folder with `bytes` as its first journal file and the mark of a new journal.
+/// Returns a folder that contains `bytes` as its first journal file, and the mark of a new journal.
 pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(FIRST, bytes);
@@ -47,7 +47,7 @@ pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     disk
 }
 
-/// Returns a folder with a snapshot of record `seq` that contains `bytes`, and an empty journal.
+/// Returns a folder with an empty journal and a snapshot of record `seq`, whose content is `bytes`.
 pub(crate) fn after_snapshot(seq: u64, bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(&format!("snapshot-{seq:020}.json"), bytes);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::server::{Server, fresh};
+use crate::server::{Server, fresh, served};
 
 /// Starts a server that has refused two requests from tenant a and one from tenant b while 33 nodes
 /// were busy.
@@ -51,8 +51,7 @@ fn refusals_are_listed_with_reasons() {
 
 #[test]
 fn a_refusal_omits_only_its_diagnosis_on_request() {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (_server, mut client) = served(|_| {});
     client.lease(json!({ "shape": [8, 8] }));
     let body = json!({ "nodes": 1 });
     let mut ask = |query: &str, key: &str| {

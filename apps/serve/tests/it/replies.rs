@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, has, millis, until, watch};
-use crate::server::fresh;
+use crate::client::{Client, find, has, millis, until, watch};
+use crate::server::{fresh, served};
 
 #[test]
 fn every_reply_has_the_headers_for_browsers() {
@@ -67,10 +67,10 @@ fn counts(reply: &Value) -> [u64; 4] {
 
 #[test]
 fn all_routes_report_the_same_node_counts() {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (_server, mut client) = served(|_| {});
     let lease = client.lease(r#"{"shape":[8,4]}"#);
-    // The lease holds one failed and one drained node; two more of each are not held by any lease.
+    // The lease holds one failed and one drained node; no lease holds the other two failed and two
+    // drained nodes.
     for (change, nodes) in [("fail", [[0, 7], [1, 7], [0, 0]]), ("drain", [[6, 7], [7, 7], [1, 0]])]
     {
         for node in nodes {
@@ -115,11 +115,10 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         assert_eq!([length("failed"), length("drained")], listed.map(|nodes| nodes as u64));
     }
     // Samples lag behind the records, so wait for the last one.
-    let mut last = Value::Null;
-    until("the last record in the series", || {
+    let last = find("the last record in the series", || {
         let series = client.get("/v1/series").json();
-        last = series["samples"].as_array().unwrap().last().cloned().unwrap_or_default();
-        last["seq"] == machine["seq"]
+        let last = series["samples"].as_array().unwrap().last().cloned();
+        last.filter(|last| last["seq"] == machine["seq"])
     });
     has(&last, &json!({ "unavailable": failed + drained, "busy": busy }));
 }
@@ -155,8 +154,7 @@ fn times(value: &Value, place: &str) -> usize {
 
 #[test]
 fn times_have_the_same_format_in_every_reply_and_event() {
-    let (server, _) = fresh(|setup| setup.scheduler = Some("easy".into()));
-    let mut client = server.client();
+    let (server, mut client) = served(|setup| setup.scheduler = Some("easy".into()));
     let asked = r#"{"shape":[8,8],"ttl_s":3600,"estimate_s":60}"#;
     let lease = client.post("/v1/leases", asked).json();
     let waits = client.post("/v1/leases?wait=true", asked).json();
@@ -212,8 +210,7 @@ fn metrics_have_the_accepted_content_type() {
 fn traceparent_is_copied_to_the_reply_and_the_log() {
     let folder = tempfile::TempDir::new().unwrap();
     let log = folder.path().join("log");
-    let (server, _) = fresh(|setup| setup.log = Some(log.clone()));
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.log = Some(log.clone()));
     let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     for (path, status) in [("/v1/leases", 201), ("/v1/hold", 400), ("/v1/nothing", 404)] {
         let reply = client.send("POST", path, r#"{"nodes":1}"#, &[("traceparent", trace)]);
@@ -228,8 +225,7 @@ fn traceparent_is_copied_to_the_reply_and_the_log() {
 fn every_metric_is_documented_with_its_type() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/watching.md");
     let page = std::fs::read_to_string(page).unwrap();
-    let (server, _) = fresh(|setup| setup.slots = vec![[2, 2, 1]]);
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.slots = vec![[2, 2, 1]]);
     // Request metrics appear after the first reply.
     client.get("/metrics");
     let metrics = client.get("/metrics").text;

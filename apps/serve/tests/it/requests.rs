@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::openapi::routes;
-use crate::server::{Server, fresh};
+use crate::server::{Server, fresh, served};
 
 fn documented(server: &Server) -> Vec<(String, String, Value)> {
     routes(&server.client().get("/openapi.json").json())
@@ -15,8 +15,7 @@ fn documented(server: &Server) -> Vec<(String, String, Value)> {
 
 #[test]
 fn duplicate_members_are_refused_at_every_depth() {
-    let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
     client.post("/v1/leases", r#"{"shape":[2,3],"job":"first"}"#);
     let before = client.get("/v1/state").text;
     for (path, body, name) in [
@@ -77,8 +76,7 @@ fn every_route_refuses_unknown_and_duplicate_parameters() {
 
 #[test]
 fn an_unknown_machine_in_a_body_is_refused_with_any_number_of_axes() {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (_server, mut client) = served(|_| {});
     client.post("/v1/leases", r#"{"shape":[1,1,1],"machine":"x"}"#).is(404, "unknown-machine");
     // An unknown machine in a batch does not stop the other commands.
     let operations =
@@ -180,8 +178,7 @@ fn heads_that_are_malformed_or_too_large_are_refused() {
 
 #[test]
 fn bad_requests_change_nothing() {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (server, mut client) = served(|_| {});
     let bad = [
         "",
         "{",

@@ -6,7 +6,7 @@ use pavior::time::Date;
 use serde_json::{Value, json};
 
 use crate::client::{Client, batch, has, until, watch};
-use crate::server::fresh;
+use crate::server::{fresh, served};
 
 /// Formats the time `seconds` seconds from now.
 pub(crate) fn at(seconds: i64) -> String {
@@ -43,7 +43,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     assert!(detail.contains(one["from"].as_str().unwrap()), "{detail}");
     let before = client.lease(json!({ "shape": [2, 8], "ttl_s": 1800 }));
     assert_eq!(before["parts"][0]["base"], json!([2, 0]));
-    // The reason given for the waiting request is the reservation.
+    // The reservation is given as the reason why the request is waiting.
     assert_eq!(client.end(&before).status, 200);
     let waiting = client.lease(json!({ "shape": [2, 8], "estimate_s": 4000, "wait": true }));
     assert_eq!(waiting["state"], "waiting");
@@ -70,12 +70,12 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     client.post(&path, "").is(404, "unknown-reservation");
 }
 
-/// Checks that no grant from the queue, in a batch or after a renewal overlaps a reservation.
+/// Checks that a grant never overlaps a reservation, whether it comes from the queue, from a batch
+/// or after a renewal.
 #[test]
 fn no_kind_of_grant_overlaps_a_reservation() {
     for scheduler in ["fcfs", "scan-all", "easy", "conservative", "window:4"] {
-        let (server, _) = fresh(|setup| setup.scheduler = Some(scheduler.into()));
-        let mut client = server.client();
+        let (_server, mut client) = served(|setup| setup.scheduler = Some(scheduler.into()));
         let runs = client.lease(json!({ "shape": [4, 8], "ttl_s": 600 }));
         assert_eq!(runs["parts"][0]["base"], json!([0, 0]));
         let one = client.post("/v1/reservations", left(3600, 7200)).json();
@@ -109,8 +109,7 @@ fn no_kind_of_grant_overlaps_a_reservation() {
 
 #[test]
 fn a_reservation_ends_at_its_time_and_watchers_are_notified() {
-    let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
-    let mut client = server.client();
+    let (server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
     assert_eq!(client.post("/v1/reservations", left(-5, 2)).status, 201);
     let waiting = client.lease(json!({ "shape": [8, 8], "wait": true }));
     assert_eq!(waiting["state"], "waiting");
@@ -126,7 +125,7 @@ fn invalid_reservations_and_reservations_by_tenants_are_refused() {
     let mut client = server.of("root-secret");
     let wrong = [
         (json!({ "to": at(60) }), "at least one node"),
-        (json!({ "nodes": [[0, 0]], "to": at(-60) }), "would already have ended"),
+        (json!({ "nodes": [[0, 0]], "to": at(-60) }), "would already be over"),
         (json!({ "nodes": [[0, 0]], "from": at(60), "to": at(60) }), "must end after it begins"),
         (json!({ "nodes": [[0, 0]], "to": "tomorrow" }), "expected a UTC date"),
         (json!({ "parts": [{ "base": [7, 0], "sides": [2, 1] }], "to": at(60) }), "is not on"),

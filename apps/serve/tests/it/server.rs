@@ -1,5 +1,5 @@
-//! A server in a separate process, which can be killed. The process runs this test binary with only
-//! the test [`child`], and reads its options from the environment.
+//! A server that runs in a separate process and can be killed. This process runs only the test
+//! [`child`] of this test binary, and reads its options from the environment.
 
 use std::fs::File;
 use std::io::Write;
@@ -45,7 +45,8 @@ pub(crate) struct Setup {
     pub(crate) tokens: Option<PathBuf>,
     /// The server's certificate and key, and the authority that signs client certificates.
     pub(crate) certificates: Option<(PathBuf, PathBuf, Option<PathBuf>)>,
-    /// The file that logs all requests. Without it, only errors are logged, to standard error.
+    /// The file to which all requests are logged. Without this file, only errors are logged, to
+    /// standard error.
     pub(crate) log: Option<PathBuf>,
     pub(crate) snapshot_every: u64,
     pub(crate) history: u64,
@@ -74,7 +75,7 @@ impl Setup {
         }
     }
 
-    /// Adds tokens such as `root-secret` for the operator and `a-secret` for tenant `a`.
+    /// Adds tokens: `root-secret` for the operator and, for example, `a-secret` for tenant `a`.
     pub(crate) fn give_tokens(&mut self, tenants: &[&str]) {
         let lines = tenants.iter().map(|name| format!("{name}-secret tenant={name}\n"));
         self.give_token_file(&format!("root-secret\n{}", lines.collect::<String>()));
@@ -164,7 +165,7 @@ impl Server {
         Client::of(&self.address, token)
     }
 
-    /// Sends a request on its own connection, since the server may close it on an early refusal.
+    /// Sends a request on its own connection, because an early refusal may close the connection.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -181,8 +182,17 @@ impl Server {
 
     /// Returns the resident memory in KiB.
     pub(crate) fn memory(&self) -> u64 {
+        self.kibibytes("VmRSS:")
+    }
+
+    /// Returns the largest amount of memory that the server has used so far, in KiB.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        self.kibibytes("VmHWM:")
+    }
+
+    fn kibibytes(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("no VmRSS");
+        let line = status.lines().find(|line| line.starts_with(name)).expect("no such line");
         line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
     }
 
@@ -234,13 +244,20 @@ pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
     (server, setup)
 }
 
+/// Like [`fresh`], but returns a client in place of the options.
+pub(crate) fn served(change: impl FnOnce(&mut Setup)) -> (Server, Client) {
+    let (server, _) = fresh(change);
+    let client = server.client();
+    (server, client)
+}
+
 /// Runs the server in the child process. Does nothing when run as an ordinary test.
 #[test]
 fn child() {
     serve_if_asked();
 }
 
-/// Serves until stopped and returns true, if the environment contains options.
+/// Serves until stopped and returns true. Returns false if the environment contains no options.
 pub(crate) fn serve_if_asked() -> bool {
     let Ok(text) = std::env::var(OPTIONS) else { return false };
     let (setup, path): (Setup, PathBuf) = serde_json::from_str(&text).expect("bad options");
@@ -282,7 +299,6 @@ pub(crate) fn options(setup: Setup) -> ServiceOptions {
             watchers: setup.watchers.unwrap_or(default.watchers),
             rate: setup.rate,
             slots: setup.slots,
-            ..default
         },
         tuning: Tuning {
             snapshot_every: setup.snapshot_every,

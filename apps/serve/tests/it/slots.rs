@@ -1,13 +1,12 @@
-//! Tests the number of boxes that fit at once, over HTTP and in the metrics.
+//! Tests the number of boxes that fit at once, as reported over HTTP and in the metrics.
 
 use serde_json::{Value, json};
 
-use crate::server::fresh;
+use crate::server::served;
 
 #[test]
 fn slots_are_counted_now_after_moves_and_later() {
-    let (server, _) = fresh(|setup| setup.slots = vec![[3, 2, 1], [8, 8, 1], [2, 2, 2]]);
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.slots = vec![[3, 2, 1], [8, 8, 1], [2, 2, 2]]);
     let gauges = |client: &mut crate::client::Client| -> Vec<String> {
         let text = client.get("/metrics").text;
         let mut lines: Vec<_> = text

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::client::{Client, Reply, batch, number, until};
-use crate::server::{Server, Setup, fresh};
+use crate::server::{Server, Setup, fresh, served};
 
 /// Configures a machine whose decisions slow down as the queue grows.
 pub(crate) fn configure(setup: &mut Setup) {
@@ -49,8 +49,7 @@ pub(crate) fn begin(address: &str, batch: String) -> JoinHandle<std::io::Result<
 
 #[test]
 fn reads_do_not_wait_for_a_decision() {
-    let (server, _) = fresh(configure);
-    let mut client = server.client();
+    let (server, mut client) = served(configure);
     let slow = decision(&mut client, Duration::from_secs(4));
     let before = client.seq();
     let deciding = begin(&server.address, slow);
@@ -73,7 +72,7 @@ fn reads_do_not_wait_for_a_decision() {
     println!("{reads} reads during a decision, the longest {longest:?}");
     assert!(reads >= 12, "{reads} reads during the decision");
     assert_eq!(deciding.join().unwrap().unwrap().status, 200);
-    // Readers see the batch's changes all at once, and no later than the reply.
+    // Readers see all of the batch's changes at once, at the latest when the reply arrives.
     let after = client.seq();
     assert!(after > before && [before, after].contains(&shown), "{before} {shown} {after}");
 }
@@ -87,7 +86,8 @@ fn commands_behind_a_slow_one_are_answered_one_by_one() {
     assert!(attempts.any(|times| times[0] < times[5] / 2), "all replies arrived together");
 }
 
-/// Sends a command six times at once. Returns the time until each reply arrived, in order.
+/// Sends the same command six times at once. Returns the time until each reply arrived, in order of
+/// arrival.
 fn reply_times(address: &str, command: &str) -> Vec<Duration> {
     let (answered, answers) = channel();
     let began = Instant::now();

@@ -1,5 +1,5 @@
-//! Checks that another user can use the socket but not read the records. Must run as root to switch
-//! to that user.
+//! Checks that another user can use the socket but not read the records. The test must run as root
+//! so that it can switch to that user.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};

@@ -1,7 +1,7 @@
-//! Tests two servers that share a PostgreSQL database when the leader is killed or paused.
+//! Tests that kill or pause the leader of two servers that share a PostgreSQL database.
 //!
-//! Needs Debian's `postgresql`. Skipped with a note if it is not installed, unless
-//! `PAVIOR_REQUIRE_POSTGRES` is set.
+//! The tests need Debian's `postgresql`. If it is not installed, they are skipped with a note,
+//! unless `PAVIOR_REQUIRE_POSTGRES` is set.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -9,10 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use pavior_serve::storage::RecordStore;
+use pavior_serve::core::{Event, ServiceRecord, StateSnapshot};
 use pavior_serve::storage::postgres::{ClaimTimeouts, PostgresStore};
+use pavior_serve::storage::{RecordStore, StoreError};
 
+use crate::bare_writer::wait;
 use crate::client::{Client, until};
+use crate::decisions::begin;
 use crate::kills::{Load, judge};
 use crate::server::{Server, Setup, write_secret};
 use crate::slow;
@@ -79,7 +82,7 @@ impl Database {
         assert!(command.status().is_ok_and(|status| status.success()), "{name} fails");
     }
 
-    /// Closes the connections of all servers to the database.
+    /// Closes every server's connections to the database.
     pub(crate) fn cut(&self) {
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                    WHERE application_name = 'pavior serve'";
@@ -219,13 +222,12 @@ fn a_writer_that_hangs_loses_leadership_and_one_that_decides_keeps_it() {
         first.end_decisions();
         assert!(second.retry().is_err(), "the writer does not hang");
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    assert_eq!(runtime.block_on(claim.check()), Ok(()));
+    assert_eq!(wait(claim.check()), Ok(()));
     first.begin_decision();
     let took = until("the takeover", || second.retry().is_ok());
     println!("takeover {took:?} after the beginning of a decision");
     assert!(took >= hang, "{took:?}");
-    assert!(runtime.block_on(claim.check()).is_err(), "readers are refused");
+    assert!(wait(claim.check()).is_err(), "readers are refused");
 }
 
 #[test]
@@ -234,14 +236,34 @@ fn a_database_restart_does_not_end_the_leadership() {
     let config = database.url().parse().unwrap();
     let mut store = PostgresStore::open(config, "first", timeouts(60.0)).unwrap();
     let claim = store.claim().expect("servers share the records");
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     database.stop();
-    let (checked, idle) = (runtime.block_on(claim.check()), store.idle());
+    let (checked, idle) = (wait(claim.check()), store.idle());
     database.crash();
     let reason = checked.unwrap_err();
     assert!(reason.starts_with("PostgreSQL: ") && idle.is_ok(), "{reason}, {idle:?}");
-    assert_eq!(runtime.block_on(claim.check()), Ok(()));
+    assert_eq!(wait(claim.check()), Ok(()));
     assert!(store.leads() && store.idle().is_ok());
+}
+
+#[test]
+fn a_compaction_during_a_scan_is_not_reported_as_damage() {
+    let Some(database) = Database::start() else { return };
+    let config = database.url().parse().unwrap();
+    let mut store = PostgresStore::open(config, "first", timeouts(60.0)).unwrap();
+    let (state, first) = begin(None);
+    let event = Event::Clock { doubted: false };
+    let more = (2..=3000).map(|seq| ServiceRecord { seq, event: event.clone(), ..first.clone() });
+    let records: Vec<ServiceRecord> = std::iter::once(first.clone()).chain(more).collect();
+    store.append(&records).unwrap();
+    let history = store.history();
+    history.save(&StateSnapshot { seq: 2500, ..state.snapshot() }).unwrap();
+    let found = history.scan(0, &mut |record| {
+        if record.seq == 1 {
+            store.history().compact(2500).unwrap();
+        }
+        Ok(true)
+    });
+    assert_eq!(found, Err(StoreError::Compacted(2500)));
 }
 
 #[test]
@@ -267,7 +289,7 @@ fn a_password_comes_from_a_file_and_is_never_shown() {
     server.stop();
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(!text.contains(password) && !text.contains("can see the password"), "{text}");
-    // A wrong password is refused. A password in the URL works, but logs a warning.
+    // A wrong password is refused. A password in the URL works, but a warning is logged.
     std::fs::write(&file, "wrong-horse-8").unwrap();
     let said = Server::refused(&setup);
     assert!(said.contains("password authentication failed"), "{said}");

@@ -1,10 +1,10 @@
-//! Tests the reasons for waiting, as given for the queue, for a single request, and in
+//! Tests the reasons for waiting that are given in the queue, for a single request and in
 //! explanations.
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, has};
-use crate::server::fresh;
+use crate::server::{fresh, served};
 
 /// Returns the reason why a request is waiting, after checking that all routes agree.
 fn reason_on_all_routes(client: &mut Client, id: &Value) -> Value {
@@ -26,11 +26,10 @@ fn ask(client: &mut Client, mut body: Value) -> Value {
 
 #[test]
 fn easy_names_the_reservation_and_its_end() {
-    let (server, _) = fresh(|setup| {
+    let (_server, mut client) = served(|setup| {
         setup.strategy = "gabl".into();
         setup.scheduler = Some("easy".into());
     });
-    let mut client = server.client();
     ask(&mut client, json!({ "shape": [8, 4], "job": "runs", "estimate_s": 3600 }));
     let head = ask(&mut client, json!({ "shape": [8, 8], "job": 17, "estimate_s": 30 * 60 }));
     let behind = ask(&mut client, json!({ "shape": [2, 2], "estimate_s": 2 * 3600 }));
@@ -75,8 +74,7 @@ fn starts_are_planned_again_after_an_immediate_lease_and_a_restart() {
 
 #[test]
 fn a_strict_order_names_the_first_request() {
-    let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
     ask(&mut client, json!({ "shape": [8, 4] }));
     let head = ask(&mut client, json!({ "shape": [8, 8], "job": "large" }));
     let behind = ask(&mut client, json!({ "shape": [2, 2] }));
@@ -89,8 +87,7 @@ fn a_strict_order_names_the_first_request() {
 
 #[test]
 fn a_missing_place_is_reported_when_enough_nodes_are_free() {
-    let (server, _) = fresh(|setup| setup.scheduler = Some("easy".into()));
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.scheduler = Some("easy".into()));
     let hold = json!({ "parts": [{ "base": [3, 0], "sides": [1, 8] }] });
     assert_eq!(client.post("/v1/hold", hold).status, 201);
     let waiting = ask(&mut client, json!({ "shape": [5, 5] }));
@@ -103,7 +100,7 @@ fn a_missing_place_is_reported_when_enough_nodes_are_free() {
         diagnosis["why"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(why[0].ends_with("cannot place it on them."), "{why:?}");
     assert!(why[1].starts_with("Blocked on 5x5 at 0,0 by lease 1 (8 nodes)."), "{why:?}");
-    assert!(why[2].starts_with("Sooner: moving lease 1 from 1x8 at 3,0 to "), "{why:?}");
+    assert!(why[2].starts_with("Moving lease 1 from 1x8 at 3,0 to "), "{why:?}");
     // The blockers and the moves refer to the same box.
     assert_eq!(diagnosis["blocked"]["base"], json!([0, 0]));
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], diagnosis["blocked"]["jobs"][0]["lease"]);
@@ -111,11 +108,10 @@ fn a_missing_place_is_reported_when_enough_nodes_are_free() {
 
 #[test]
 fn a_strategy_by_count_reports_missing_nodes_and_no_box() {
-    let (server, _) = fresh(|setup| {
+    let (_server, mut client) = served(|setup| {
         setup.strategy = "paging".into();
         setup.scheduler = Some("conservative".into());
     });
-    let mut client = server.client();
     ask(&mut client, json!({ "nodes": 40, "estimate_s": 3600 }));
     let refused = client.post("/v1/leases", json!({ "shape": [6, 6] })).json();
     let diagnosis = &refused["diagnosis"];
@@ -126,7 +122,7 @@ fn a_strategy_by_count_reports_missing_nodes_and_no_box() {
     let head = ask(&mut client, json!({ "shape": [6, 6], "job": "h", "estimate_s": 3600 }));
     let reason = reason_on_all_routes(&mut client, &head);
     has(&reason, &json!({ "kind": "nodes", "needed": 36, "free": 24 }));
-    // This request ends before the first one is planned to start.
+    // This request would end before the planned start of the first request.
     let behind = ask(&mut client, json!({ "nodes": 24, "estimate_s": 20 * 60 }));
     assert_eq!(client.get(&format!("/v1/leases/{behind}")).json()["state"], "held");
     let long = ask(&mut client, json!({ "nodes": 64, "estimate_s": 3600 }));
@@ -135,8 +131,7 @@ fn a_strategy_by_count_reports_missing_nodes_and_no_box() {
 
 #[test]
 fn the_reservation_of_another_request_is_named() {
-    let (server, _) = fresh(|setup| setup.scheduler = Some("conservative".into()));
-    let mut client = server.client();
+    let (_server, mut client) = served(|setup| setup.scheduler = Some("conservative".into()));
     ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 3600 }));
     let first = ask(&mut client, json!({ "shape": [8, 8], "job": "all", "estimate_s": 3600 }));
     let long = ask(&mut client, json!({ "shape": [2, 2], "estimate_s": 3 * 3600 }));

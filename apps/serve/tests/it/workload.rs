@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use crate::client::{Client, batch};
 
-/// Grants and ends leases one by one until `until`, called with the number of operations, returns
-/// true. Returns the latency of each operation.
+/// Grants and ends leases one by one until the callback `until` returns true for the number of
+/// operations so far. Returns the latency of each operation.
 pub(crate) fn one_by_one(address: &str, until: impl Fn(usize) -> bool) -> Vec<Duration> {
     let mut client = Client::new(address);
     let mut times = Vec::new();

@@ -1,7 +1,7 @@
-//! A file lock on a shared disk that determines which of several daemons is active. It is a kernel
-//! lock (`flock`), so it is released no matter how its holder exits. The lock only avoids duplicate
-//! work and log lines. Correctness does not depend on it, because Slurm rejects a change to a job
-//! that has changed in the meantime (see `carry`).
+//! A file lock, on a shared disk, that determines which of several daemons is active. The lock is a
+//! kernel lock (`flock`), so it is released no matter how its holder exits. It only avoids
+//! duplicate work and log lines. Correctness does not depend on the lock, because Slurm rejects a
+//! change to a job that has changed in the meantime (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -15,8 +15,8 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Returns true if this daemon is active: it holds the lock, can now acquire it, or needs none
-    /// because no lock is configured.
+    /// Returns true if this daemon is active, that is, if it holds the lock, can now acquire the
+    /// lock, or needs no lock because none is configured.
     pub(crate) fn acquire(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
         let Some(path) = path else {
             self.held = None;

@@ -16,6 +16,10 @@ use crate::{Config, SlurmError};
 /// The time between checks for signals, in milliseconds.
 const SIGNAL_CHECK_MS: u64 = 50;
 
+/// The time between watchdog messages during a wait, in milliseconds. It is well below
+/// `WatchdogSec` in the units.
+const WATCHDOG_MS: u64 = 60_000;
+
 /// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
@@ -54,6 +58,9 @@ impl Signals {
             let step = left.min(SIGNAL_CHECK_MS);
             std::thread::sleep(Duration::from_millis(step));
             left -= step;
+            if left % WATCHDOG_MS < SIGNAL_CHECK_MS {
+                let _ = sd_notify::notify(&[NotifyState::Watchdog]);
+            }
         }
         if is_set(&self.stop) {
             Event::Stop
@@ -90,8 +97,8 @@ pub(super) fn notify_ready() {
 
 /// Reloads the configuration and notifies the service manager. Logs and ignores invalid files.
 pub(super) fn reload(read: impl FnOnce() -> Result<Config, SlurmError>) -> Option<Config> {
-    if let Ok(now) = NotifyState::monotonic_usec_now() {
-        let _ = sd_notify::notify(&[NotifyState::Reloading, now]);
+    if let Ok(time) = NotifyState::monotonic_usec_now() {
+        let _ = sd_notify::notify(&[NotifyState::Reloading, time]);
     }
     let config = read();
     notify_ready();
@@ -106,4 +113,20 @@ pub(super) fn reload(read: impl FnOnce() -> Result<Config, SlurmError>) -> Optio
 pub(super) fn notify_stopping() {
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
     log(now(), "info", "ended", json!({}));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stopping_precedes_reloading() {
+        let signals = Signals { stop: Arc::default(), reload: Arc::default() };
+        assert_eq!(signals.wait(1), Event::Timeout);
+        signals.reload.store(true, Ordering::Relaxed);
+        assert_eq!([signals.wait(9_999_999), signals.wait(1)], [Event::Reload, Event::Timeout]);
+        signals.reload.store(true, Ordering::Relaxed);
+        signals.stop.store(true, Ordering::Relaxed);
+        assert_eq!(signals.wait(9_999_999), Event::Stop);
+    }
 }

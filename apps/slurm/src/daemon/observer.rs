@@ -23,8 +23,8 @@ use crate::{Config, SlurmError};
 /// The default address for the page.
 pub const ADDRESS: &str = "127.0.0.1:9322";
 
-/// Serves the page, `why` and metrics for a Slurm cluster at `address` until SIGTERM or SIGINT
-/// arrives. On SIGHUP, reloads the configuration from `path`.
+/// Serves the page, `why` and metrics for a Slurm cluster. Listens at `address` until SIGTERM or
+/// SIGINT arrives. On SIGHUP, reloads the configuration from `path`.
 ///
 /// # Errors
 /// Returns an error if the address is unavailable. While Slurm does not respond, the page shows the
@@ -67,7 +67,8 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
     }
 }
 
-/// Returns the host names under which the page is served: the address's and this host's names.
+/// Returns the host names under which the page is served: the name in the address, and this host's
+/// full and short names.
 fn host_names(address: &str) -> Vec<String> {
     let computer = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let computer = computer.trim();

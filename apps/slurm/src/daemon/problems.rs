@@ -63,7 +63,7 @@ impl LogLine {
 pub(super) struct Problems(BTreeMap<Problem, u64>);
 
 impl Problems {
-    /// Logs `line` if it is due or, if `line` is `None`, the end of the problem.
+    /// Logs `line` if it is due. If `line` is `None`, logs the end of the problem.
     pub(super) fn log(&mut self, problem: Problem, line: Option<LogLine>) {
         let time = now();
         if self.is_due(problem, line.is_some(), time) {

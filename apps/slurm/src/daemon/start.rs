@@ -21,7 +21,7 @@ pub(super) fn check_cluster(config: &Config, changes: bool) -> Result<(), SlurmE
     Ok(())
 }
 
-/// Checks the user's permissions. Only root and SlurmUser can change any job and bypass the gate.
+/// Checks the user's permissions. Only root and SlurmUser can change all jobs and bypass the gate.
 fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     let number_of = |text: &str| number::<u32>(text.split_once('(')?.1.strip_suffix(')')?);
     if user == 0 || number_of(slurm_user) == Some(user) {
@@ -33,10 +33,10 @@ fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     )))
 }
 
-/// Compares the machine's node names with those in the partition. Returns differences to log, which
-/// may be intentional: a machine may have holes, and a partition may temporarily lack nodes.
-/// Returns an error if each side has nodes that the other lacks, or if no node is on both sides,
-/// because the configured names must then be wrong.
+/// Compares the machine's node names with those in the partition. Returns the differences, which
+/// are to be logged. They may be intentional: a machine may have holes, and a partition may
+/// temporarily lack nodes. Returns an error if each side has nodes that the other lacks, or if the
+/// two sides have no node in common, because the configured names must then be wrong.
 pub(super) fn compare_names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let difference = NodeDifference::new(config, ledger);
     let faults = difference.faults(config);
@@ -56,8 +56,7 @@ mod tests {
 
     #[test]
     fn shifted_names_are_an_error_and_holes_are_not() {
-        let text = "machine = \"mesh:3\"\nnodes = \"n{}\"\npartition = \"p\"\n";
-        let config = Config::parse(text).unwrap();
+        let config = Config::of_machine("mesh:3");
         let of = |nodes: &[&str]| {
             let node = |name: &&str| SlurmNode {
                 name: name.parse().unwrap(),

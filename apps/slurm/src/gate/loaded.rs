@@ -19,7 +19,8 @@ pub(crate) enum LoadedGate {
     /// A gate from another version or configuration.
     Other,
     Absent,
-    /// Unknown, because something other than the gate rejected the test job, with this message.
+    /// Unknown, because something other than the gate rejected the test job. The text is the
+    /// rejection message.
     Unknown(String),
 }
 
@@ -93,8 +94,7 @@ mod tests {
 
     #[test]
     fn each_reply_identifies_a_gate() {
-        let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
-        let config = Config::parse(text).unwrap();
+        let config = Config::of_machine("mesh:2");
         let module = gate::module(&config);
         let sum = gate::checksum(&module).unwrap();
         let gate =

@@ -52,48 +52,23 @@ pub(crate) struct DemandFields<'a> {
     pub(crate) excluded: Vec<NodeName>,
 }
 
-/// A demand that cannot be parsed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InvalidDemand {
-    Constraint,
-    Processors,
-    Gres,
-    Memory,
-    Layout,
-    Disk,
-}
-
-impl InvalidDemand {
-    /// Describes the fault. The text does not depend on the job.
-    pub(crate) fn fault(self) -> &'static str {
-        match self {
-            InvalidDemand::Constraint => "its constraint cannot be parsed",
-            InvalidDemand::Processors => "its CPU count cannot be parsed",
-            InvalidDemand::Gres => "its GRES cannot be parsed",
-            InvalidDemand::Memory => "its memory cannot be parsed",
-            InvalidDemand::Layout => "its processor layout cannot be parsed",
-            InvalidDemand::Disk => "its temporary disk space cannot be parsed",
-        }
-    }
-}
-
 impl DemandFields<'_> {
-    /// Parses the fields. An error names the first invalid field.
-    pub(crate) fn parse(self) -> Result<Demands, InvalidDemand> {
+    /// Parses the fields. An error describes the first invalid field without quoting it.
+    pub(crate) fn parse(self) -> Result<Demands, &'static str> {
         let features = match self.features {
             "(null)" | "" => None,
-            text => Some(Features::parse(text).ok_or(InvalidDemand::Constraint)?),
+            text => Some(Features::parse(text).ok_or("its constraint cannot be parsed")?),
         };
-        let least = number::<u64>(self.least_cpus).ok_or(InvalidDemand::Processors)?;
-        let all = number::<u64>(self.cpus).ok_or(InvalidDemand::Processors)?;
+        let count = |text: &str| number::<u64>(text).ok_or("its CPU count cannot be parsed");
+        let (least, all) = (count(self.least_cpus)?, count(self.cpus)?);
         let cpus = least.max(all.div_ceil(u64::from(self.nodes.max(1))));
         Ok(Demands {
             features,
-            gres: gres::parse(self.gres).ok_or(InvalidDemand::Gres)?,
-            memory: mebibytes(self.memory).ok_or(InvalidDemand::Memory)?,
+            gres: gres::parse(self.gres).ok_or("its GRES cannot be parsed")?,
+            memory: mebibytes(self.memory).ok_or("its memory cannot be parsed")?,
             cpus,
-            layout: layout(self.layout).ok_or(InvalidDemand::Layout)?,
-            disk: mebibytes(self.disk).ok_or(InvalidDemand::Disk)?,
+            layout: layout(self.layout).ok_or("its processor layout cannot be parsed")?,
+            disk: mebibytes(self.disk).ok_or("its temporary disk space cannot be parsed")?,
             excluded: self.excluded.into_iter().collect(),
         })
     }
@@ -104,7 +79,8 @@ impl Demands {
     pub(crate) fn satisfied_by(&self, name: &NodeName, offer: &Offer) -> bool {
         let [sockets, cores, threads] = offer.layout;
         let [wants_sockets, wants_cores, wants_threads] = self.layout;
-        // If a job requests fewer threads per core than the node has, the rest stay idle.
+        // If a job requests fewer threads per core than the node has, the remaining threads stay
+        // idle.
         let usable = match (wants_threads, threads) {
             (1.., 1..) if wants_threads < threads => {
                 offer.cpus * u64::from(wants_threads) / u64::from(threads)
@@ -125,22 +101,11 @@ impl Demands {
 
 /// Parses a size such as `3000`, `3000M` or `2G` into MiB. `0` and `N/A` are zero.
 pub(crate) fn mebibytes(text: &str) -> Option<u64> {
-    if text == "N/A" {
-        return Some(0);
+    match text {
+        "N/A" => Some(0),
+        _ if text.ends_with(|c: char| c.is_ascii_digit()) => number(text),
+        _ => Some(gres::count(text)?.div_ceil(1 << 20)),
     }
-    let (digits, unit) = match text.strip_suffix(|c: char| c.is_ascii_alphabetic()) {
-        Some(digits) => (digits, text.as_bytes()[digits.len()]),
-        None => (text, b'M'),
-    };
-    let (factor, divisor) = match unit.to_ascii_uppercase() {
-        b'K' => (1, 1024),
-        b'M' => (1, 1),
-        b'G' => (1 << 10, 1),
-        b'T' => (1 << 20, 1),
-        b'P' => (1 << 30, 1),
-        _ => return None,
-    };
-    Some(number::<u64>(digits)?.checked_mul(factor)?.div_ceil(divisor))
 }
 
 /// Parses sockets, cores and threads, such as `2:*:1` for a job or `2:8:2` for a node.

@@ -22,8 +22,8 @@ impl Gres {
     }
 }
 
-/// Parses GRES in the format that `squeue` prints for jobs (`gres:gpu:a100:2`) or `sinfo` prints
-/// for nodes (`gpu:a100:4(S:0-1)`).
+/// Parses GRES in the format of `squeue` for jobs (`gres:gpu:a100:2`) or of `sinfo` for nodes
+/// (`gpu:a100:4(S:0-1)`).
 pub(super) fn parse(text: &str) -> Option<Vec<Gres>> {
     if text.len() > MAX_TEXT {
         return None;
@@ -82,7 +82,7 @@ fn is_count(text: &str) -> bool {
 }
 
 /// Parses a count with an optional unit, such as `4`, `4K` or `2G`.
-fn count(text: &str) -> Option<u64> {
+pub(super) fn count(text: &str) -> Option<u64> {
     let powers = ['K', 'M', 'G', 'T', 'P'];
     let power = text
         .chars()

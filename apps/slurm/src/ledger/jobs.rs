@@ -1,14 +1,14 @@
 //! Slurm jobs.
 
-use crate::ledger::demands::{Demands, InvalidDemand};
+use crate::ledger::demands::Demands;
 use crate::names::{JobName, Licenses, NodeName};
 
 /// The assumed time, in seconds, until a job that is completing or past its time limit releases its
 /// nodes. The actual time is unknown.
 const END_S: u64 = 1;
 
-/// A job's identity: its name and, because Slurm may reuse numbers, its submission time. Keys are
-/// ordered by submission time.
+/// A job's identity, which consists of its name and submission time. The name alone is not enough,
+/// because Slurm may reuse numbers. Keys are ordered by submission time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct JobKey {
     submitted: u64,
@@ -48,14 +48,14 @@ pub(crate) struct SlurmJob {
     pub(crate) user: u32,
     /// The requested reservation, or an empty string.
     pub(crate) reservation: String,
-    /// The job's demands, or the first one that cannot be parsed.
-    pub(crate) demands: Result<Demands, InvalidDemand>,
+    /// The job's demands, or a description of the first one that cannot be parsed.
+    pub(crate) demands: Result<Demands, &'static str>,
     /// The time at which the job started or may start.
     pub(crate) start: Option<u64>,
     /// The time limit in seconds, or `None` if unlimited.
     pub(crate) limit: Option<u64>,
-    /// The time, if reported, at which Slurm will end or has ended the job: its start plus its time
-    /// limit plus the time for which it was suspended.
+    /// The time at which Slurm will end or has ended the job, if reported. It is the sum of the
+    /// job's start, its time limit and the time for which it was suspended.
     pub(crate) end: Option<u64>,
     /// The comment. A job whose comment contains control characters is not placed; the gate rejects
     /// such comments.

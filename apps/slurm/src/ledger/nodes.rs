@@ -47,11 +47,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
             // For several partitions, `sinfo` may list a node once per partition.
             Some(node) if !seen.insert(node.name.clone()) => {}
             Some(node) => nodes.push(node),
-            None => unreadable.push(Unreadable {
-                job: None,
-                fault: "a node's record cannot be parsed",
-                nodes: Vec::new(),
-            }),
+            None => unreadable.push(Unreadable::new("a node's record cannot be parsed")),
         }
     }
     Ok((nodes, unreadable))

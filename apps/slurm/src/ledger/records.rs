@@ -1,8 +1,9 @@
 //! Unforgeable records from `squeue`. Slurm prints comments unchanged, including line breaks, so a
-//! comment can look like additional records. To prevent this, a mark begins and ends every record
-//! and separates its fields. Each call uses a new random mark, which `squeue` gets in an
-//! environment variable because other users can read arguments but not the environment. No user can
-//! guess the mark, so text written by users cannot begin or end a field.
+//! comment can look like additional records. To prevent forgery, a mark begins and ends every
+//! record and separates its fields. Each call uses a new random mark. The mark is passed to
+//! `squeue` in an environment variable, because other users can read a process's arguments but not
+//! its environment. No user can guess the mark, so text written by users cannot begin or end a
+//! field.
 
 use crate::ledger::demands::DemandFields;
 use crate::ledger::times::{is_word, time_limit, timestamp};
@@ -54,7 +55,8 @@ impl Mark {
     }
 }
 
-/// A record that could not be fully parsed.
+/// A record that could not be fully parsed. A job whose comment contains control characters is also
+/// in the list of jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// The job, if known.
@@ -66,6 +68,11 @@ pub(crate) struct Unreadable {
 }
 
 impl Unreadable {
+    /// Creates a record that reveals neither a job nor nodes.
+    pub(super) fn new(fault: &'static str) -> Unreadable {
+        Unreadable { job: None, fault, nodes: Vec::new() }
+    }
+
     /// Returns true if the job may hold nodes that the record does not reveal.
     pub(crate) fn may_hold_nodes(&self) -> bool {
         self.fault != CONTROL_CHARACTERS
@@ -83,8 +90,7 @@ pub(crate) fn read(
     let (mut jobs, mut unreadable) = (Vec::new(), Vec::new());
     let mut check_gap = |between: &str, expected: &str| {
         if between != expected {
-            let fault = "unexpected text between records";
-            unreadable.push(Unreadable { job: None, fault, nodes: Vec::new() });
+            unreadable.push(Unreadable::new("unexpected text between records"));
         }
     };
     let mut parts = text.split(mark.0.as_str());
@@ -102,8 +108,8 @@ pub(crate) fn read(
         match job(fields) {
             Ok(job) => {
                 if job.comment.is_err() {
-                    let (job, fault) = (Some(job.name), CONTROL_CHARACTERS);
-                    unreadable.push(Unreadable { job, fault, nodes: Vec::new() });
+                    let job = Some(job.name);
+                    unreadable.push(Unreadable { job, ..Unreadable::new(CONTROL_CHARACTERS) });
                 }
                 jobs.push(job);
             }

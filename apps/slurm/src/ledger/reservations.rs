@@ -13,7 +13,8 @@ pub(crate) struct Reservation {
     pub(crate) end: u64,
     /// The reserved licenses, in Slurm's format.
     pub(crate) licenses: String,
-    /// True if jobs in the reservation may use other nodes (if it is flexible or license-only).
+    /// True if jobs in the reservation may use other nodes, because the reservation is flexible or
+    /// license-only.
     pub(crate) allows_other_nodes: bool,
     /// True if Slurm also allocates the nodes to jobs that do not request the reservation.
     pub(crate) is_magnetic: bool,

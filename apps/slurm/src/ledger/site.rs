@@ -18,8 +18,8 @@ const MAX_INTERVAL_S: u64 = 600;
 /// The site's Slurm configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// True if jobs run first come, first served. Closing a job's gate must then restore the job's
-    /// old priority.
+    /// True if jobs run first come, first served. If so, closing a job's gate must restore the
+    /// job's old priority.
     pub(crate) is_fifo: bool,
     pub(crate) enforced: Enforcement,
     /// The time in seconds within which Slurm examines a job after its gate opens.
@@ -61,7 +61,7 @@ pub(crate) enum Mode {
     Off,
     Requeue,
     Cancel,
-    /// The job keeps its nodes, so no box is freed. Also represents gang scheduling.
+    /// The job keeps its nodes, so no box is freed. This mode also represents gang scheduling.
     Suspend,
 }
 
@@ -188,9 +188,9 @@ pub(crate) fn is_fifo(config: &str) -> bool {
     value(config, "PriorityType") == "priority/basic"
 }
 
-/// Returns the maximum interval between runs of Slurm's scheduler, in seconds, plus a third to
-/// allow for the run. The scheduler often runs earlier, for example when a job is submitted, ends
-/// or changes.
+/// Returns the maximum interval between runs of Slurm's scheduler, in seconds, plus a third of this
+/// interval to allow for the run itself. The scheduler often runs earlier, for example when a job
+/// is submitted, ends or changes.
 fn examination_s(scheduler: &str, parameters: &str) -> u64 {
     let interval = |key: &str, usual: u64| {
         let mut all = parameters.split(',').filter_map(|one| one.trim().split_once('='));
@@ -265,8 +265,7 @@ mod tests {
 
     #[test]
     fn ungated_partitions_with_nodes_of_the_machine_are_found() {
-        let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
-        let config = Config::parse(text).unwrap();
+        let config = Config::of_machine("mesh:2");
         let partitions = "PartitionName=p Nodes=n[0-1] State=UP\n\
                           PartitionName=debug Nodes=m0,n[1-3] State=UP\n\
                           PartitionName=off Nodes=n[0-1] State=DOWN\n\

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use super::{InvalidName, number};
 
-/// The licenses that a job requests. Each has the form `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
+/// The licenses that a job requests, separated by `,` or `;`. Each has the form `NAME`,
+/// `NAME:COUNT` or `NAME@SERVER:COUNT`; `=` may replace `:`. A count may end in `k`, `m` or `g`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Licenses(Vec<String>);
 
@@ -48,7 +49,7 @@ impl Display for Licenses {
     }
 }
 
-/// Returns true if the text is a license name with an optional server and count, such as `4k`.
+/// Returns true if the text is a license name with an optional server and count.
 fn is_license(text: &str) -> bool {
     let (name, count) = match text.split_once([':', '=']) {
         Some((name, count)) => (name, Some(count)),
@@ -62,7 +63,8 @@ fn is_license(text: &str) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
         !text.is_empty() && text.bytes().all(plain)
     };
-    let is_count = |count: &str| number::<u32>(count.trim_end_matches(['k', 'm', 'g'])).is_some();
+    let is_count =
+        |count: &str| number::<u32>(count.strip_suffix(['k', 'm', 'g']).unwrap_or(count)).is_some();
     word(name) && server.is_none_or(word) && count.is_none_or(is_count)
 }
 
@@ -85,8 +87,9 @@ mod tests {
         let gated = others.with_gate("pavior").to_string();
         assert_eq!(gated, "matlab@server:2,k:4k,a/b,pavior:1");
         assert_eq!("(null)".parse::<Licenses>().unwrap().with_gate("p").to_string(), "p:1");
-        for text in ["a b", "a\nb", "a:1 Priority=9", "a|b", "a:-1", "a:", "\"a\"", "a:1:2", "a@:1"]
-        {
+        assert_eq!("a=2;b@s=4m".parse::<Licenses>().unwrap().to_string(), "a=2,b@s=4m");
+        let forged = ["a b", "a\nb", "a:1 Priority=9", "a|b", "\"a\""];
+        for text in forged.into_iter().chain(["a:-1", "a:", "a:1:2", "a@:1", "a:4kmgk", "a:k"]) {
             assert_eq!(text.parse::<Licenses>(), Err(InvalidName), "{text}");
         }
     }

@@ -36,7 +36,8 @@ pub(crate) fn compress(names: &[NodeName]) -> String {
     members.join(",")
 }
 
-/// Splits a name into a prefix, which is empty if the name is all digits, and a trailing number.
+/// Splits a name into a prefix and a trailing number. The prefix is empty if the name consists only
+/// of digits.
 fn split_number(name: &str) -> (&str, &str) {
     let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     // The number is limited to nine digits so that it fits in a `u32`.

@@ -78,7 +78,8 @@ impl<'a> Builder<'a> {
     /// Marks the nodes of a running or completing job as in use, whether or not they form a box.
     pub(super) fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held_nodes);
-        // A job without a valid request, such as one from before the gate existed, has no box.
+        // A job without a valid request, such as a job submitted before the gate existed, has no
+        // box.
         let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
             box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
@@ -213,8 +214,9 @@ impl<'a> Builder<'a> {
         Role::Opened
     }
 
-    /// Returns the free nodes among `ids`. Returns `None` if all are free, or if some node is
-    /// unavailable or in use by a job that is not completing and that this job cannot preempt.
+    /// Returns the free nodes among `ids`. Returns `None` if all are free, if some node is
+    /// unavailable, or if some node is in use by a job that is not completing and that this job
+    /// cannot preempt.
     fn free_before_preemption(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let is_evicting = self.evicting.contains(&job.key());
         let mut free = Vec::new();
@@ -252,8 +254,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns true if Slurm says that a job is waiting for a license or nodes. The daemon tracks nodes
-/// itself, because Slurm may not have examined the job since a node became free.
+/// Returns true if Slurm says that a job is waiting for a license or for nodes. The daemon tracks
+/// nodes itself, because Slurm may not have examined the job since a node became free.
 fn awaits_nodes(reason: &str) -> bool {
     let down = ["Nodes required for job are DOWN", "ReqNodeNotAvail"];
     matches!(reason, "Licenses" | "Priority" | "Resources")

@@ -59,7 +59,7 @@ impl<'a> Candidates<'a> {
         job: &'a SlurmJob,
         planner: &mut Planner,
     ) -> Result<Option<Pool>, &'static str> {
-        let demands = job.demands.as_ref().map_err(|demand| demand.fault())?;
+        let demands = job.demands.as_ref().map_err(|fault| *fault)?;
         let reservation = match job.reservation.as_str() {
             "" => "",
             requested => self.reservation(requested).ok_or("its reservation does not exist")?,
@@ -71,7 +71,7 @@ impl<'a> Candidates<'a> {
         Ok(self.pool(Key { demands, rules: Some(rules) }, planner))
     }
 
-    /// Returns the requested reservation that starts first, preferring ones that have not ended.
+    /// Returns the first of the requested reservations to start, preferably one that has not ended.
     fn reservation(&self, requested: &str) -> Option<&'a str> {
         let reservations = self.world.ledger.reservations.iter();
         let known = reservations.filter(|other| requested.split(',').any(|one| one == other.name));
@@ -100,16 +100,13 @@ impl<'a> Candidates<'a> {
 
     fn nodes(&self, key: &Key<'_>) -> Occupancy {
         let mut nodes = Occupancy::all_busy(self.world.config.grid);
-        let mut add = |node: NodeId| {
-            let single = pavior::Cuboid::node(self.world.config.grid.point(node));
-            nodes.give(&single).expect("Slurm lists each node once");
-        };
         for node in &self.world.ledger.nodes {
             let Some(&id) = self.world.config.nodes.get(&node.name) else { continue };
             if self.is_unreserved(id, node.condition, key)
                 && key.demands.satisfied_by(&node.name, &node.offer)
             {
-                add(id);
+                let single = pavior::Cuboid::node(self.world.config.grid.point(id));
+                nodes.give(&single).expect("Slurm lists each node once");
             }
         }
         nodes

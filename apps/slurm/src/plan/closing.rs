@@ -18,52 +18,41 @@ const ENDING_S: u64 = 120;
 /// job for it.
 const NO_EVICTION_S: u64 = 600;
 
-/// A decision to close a gate.
-#[derive(Clone, Copy)]
-struct Closing {
-    /// The delay before the job may start again, in seconds, if any.
-    wait_s: Option<u64>,
-}
-
 impl Cycle<'_> {
     /// Closes the gates of jobs that cannot start, and adds missing gates.
     pub(super) fn close(&mut self) {
         for index in 0..self.world.ledger.jobs.len() {
-            if let Some(closing) = self.closing(index) {
-                self.close_gate(index, closing);
+            if let Some(wait_s) = self.closing(index) {
+                self.close_gate(index, wait_s);
             }
         }
     }
 
-    /// Decides whether a job's gate must close.
-    fn closing(&mut self, index: usize) -> Option<Closing> {
+    /// Decides whether a job's gate must close. If so, returns the delay before the job may start
+    /// again, in seconds (0 for no delay).
+    fn closing(&mut self, index: usize) -> Option<u64> {
         let World { config, ledger, now } = self.world;
         let job = &ledger.jobs[index];
         match self.state.roles[index] {
             Role::Opened | Role::Preempting if is_limit(&job.reason) => {
                 self.memory.record_limit(ledger, job, now);
-                Some(Closing { wait_s: None })
+                Some(0)
             }
             Role::Opened => {
                 let since = *self.memory.job(job).opened.get_or_insert(now);
-                let is_late = since + self.patience(job) <= now;
-                is_late.then_some(Closing { wait_s: Some(config.cooldown_s) })
+                (since + self.patience(job) <= now).then_some(config.cooldown_s)
             }
-            Role::Preempting => {
-                let is_late = !self.is_preempting(job);
-                is_late.then_some(Closing { wait_s: Some(config.cooldown_s) })
-            }
-            Role::Ungated | Role::Held => Some(Closing { wait_s: None }),
-            Role::Obstructed(_) => Some(Closing { wait_s: Some(1) }),
-            Role::Requeued => Some(Closing { wait_s: Some(config.cooldown_s) }),
+            Role::Preempting => (!self.is_preempting(job)).then_some(config.cooldown_s),
+            Role::Ungated | Role::Held => Some(0),
+            Role::Obstructed(_) => Some(1),
+            Role::Requeued => Some(config.cooldown_s),
             Role::Holds | Role::Waits(_) | Role::Ineligible => None,
         }
     }
 
-    fn close_gate(&mut self, index: usize, closing: Closing) {
+    fn close_gate(&mut self, index: usize, wait_s: u64) {
         let World { config, ledger, now } = self.world;
         let job = &ledger.jobs[index];
-        let Closing { wait_s } = closing;
         let known = self.memory.job(job);
         let priority = match (&self.state.roles[index], known.priority) {
             (Role::Held, _) => Priority::Held,
@@ -72,18 +61,20 @@ impl Cycle<'_> {
             _ => Priority::Computed,
         };
         let licenses = job.licenses.with_gate(&config.license);
-        self.changes.push(Change::Close { job: job.name, licenses, wait_s, priority });
+        let wait = Some(wait_s).filter(|&wait_s| wait_s > 0);
+        self.changes.push(Change::Close { job: job.name, licenses, wait_s: wait, priority });
         // The job keeps its nodes in this cycle; the next cycle checks whether Slurm has released
         // them. The update that closes the gate also overwrites the job's last note.
         (known.opened, known.note, known.eviction) = (None, None, None);
-        known.closed_until = now + wait_s.unwrap_or(0);
+        known.closed_until = now + wait_s;
         self.state.roles[index] = Role::Ineligible;
     }
 
     /// Returns the time that a job may take to start after its gate opens, in seconds. This time is
-    /// longer while the job's reason shows that Slurm has not examined the job since then. With a
-    /// magnetic reservation, Slurm's main scheduler may try the job only there and report
-    /// `ReqNodeNotAvail`, but the backfill scheduler can still start the job.
+    /// longer while the job's reason shows that Slurm has not examined the job since the gate
+    /// opened. If there is a magnetic reservation, Slurm's main scheduler may try the job only in
+    /// that reservation and report `ReqNodeNotAvail`, but the backfill scheduler can still start
+    /// the job.
     fn patience(&self, job: &SlurmJob) -> u64 {
         let World { config, ledger, .. } = self.world;
         let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);

@@ -11,7 +11,8 @@ use crate::plan::world::World;
 /// The name of the placeholder that holds nodes while Slurm powers them off.
 const POWERING_OFF: &str = "nodes being powered off";
 
-/// Returns a job's name for use in messages, including its partition if not a configured one.
+/// Returns a job's name for use in messages, including its partition if that partition is not in
+/// the configuration.
 pub(crate) fn display_name(config: &Config, job: &SlurmJob) -> String {
     if config.partitions.contains(&job.partition) {
         return format!("job {}", job.name);

@@ -20,8 +20,8 @@ pub(crate) fn is_limit(reason: &str) -> bool {
         )
 }
 
-/// The jobs to which a limit applies, according to Slurm's reason. They match every field that is
-/// set. If no field is set, the limit applies only to the job itself.
+/// The jobs to which a limit applies, according to Slurm's reason. Each of these jobs matches every
+/// field that is set. If no field is set, the limit applies only to the job itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LimitScope {
     array: Option<u32>,

@@ -1,4 +1,4 @@
-//! Limits that arrays, QOS and associations impose on the jobs that may start.
+//! Limits set by arrays, QOSes and associations, which restrict the jobs that may start.
 //!
 //! The daemon adds the expected usage of jobs with open gates to the usage that Slurm reports, so
 //! it never opens more gates than a limit allows. The rules are Slurm's (`acct_policy.c`): a limit
@@ -72,7 +72,7 @@ impl<'a> Limits<'a> {
         Limits { site, usage, tasks, meters, meter_index, classes }
     }
 
-    /// Describes the limit that a job would exceed if it started now, if any.
+    /// Describes the limit, if any, that a job would exceed if it started now.
     pub(crate) fn exceeded_by(&mut self, job: &SlurmJob) -> Option<String> {
         let meters = self.meters_for(job);
         let meters = meters.iter().map(|&at| &self.meters[at]);
@@ -252,7 +252,8 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns a limit's usage, given all limits of its owner, or `None` if it is unknown.
+    /// Returns a limit's usage, based on all limits of its owner. Returns `None` if the usage is
+    /// unknown.
     fn used(&self, class: &Class, all: &[Limit], limit: &Limit) -> Option<u64> {
         if !limit.kind.name.contains("Mins") {
             return Some(limit.used);

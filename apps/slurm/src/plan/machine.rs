@@ -36,8 +36,8 @@ pub(crate) enum Role {
     Ineligible,
 }
 
-/// The machine in a cycle, with an empty queue and the jobs that hold nodes. A job's number on the
-/// machine is its index in the ledger.
+/// The machine in a cycle. It contains the jobs that hold nodes, and its queue is empty. A job's
+/// number on the machine is its index in the ledger.
 pub(crate) struct MachineState {
     pub(crate) planner: Planner,
     pub(crate) roles: Vec<Role>,

@@ -49,7 +49,8 @@ struct ReachedLimit {
     /// The job's QOS, account and partition. If an operator changes them, the job is retried.
     class: [String; 3],
     reason: String,
-    /// The jobs that hold nodes and count toward the limit. If one ends, the limit is dropped.
+    /// The jobs that hold nodes and count toward the limit. If one of these jobs ends, the limit is
+    /// dropped.
     holders: HashSet<JobKey>,
     until: u64,
 }

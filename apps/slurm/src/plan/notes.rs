@@ -11,7 +11,7 @@ use crate::names::{NodeName, Note, node_lists};
 use crate::plan::explanation::explainer;
 use crate::plan::world::World;
 
-/// The maximum length of the rank list, in bytes. A command argument may have up to 128 KiB.
+/// The maximum length of the rank list, in bytes. A command argument may be up to 128 KiB long.
 const MAX_RANKS: usize = 64 << 10;
 
 /// Returns a box's nodes, with x varying fastest. Rank i runs on the i-th node.

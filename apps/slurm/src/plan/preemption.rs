@@ -4,6 +4,8 @@
 //! never ends a job. Jobs that may not be preempted, or that would keep their nodes, are obstacles,
 //! just like failed nodes.
 
+use std::cell::LazyCell;
+
 use pavior::answers::{Shape, Snapshot, Weights, blockers, earliest};
 use pavior::{Cuboid, JobId};
 
@@ -93,7 +95,8 @@ pub(crate) fn choose(
         return None;
     }
     // The first job's earliest start and its box. Other jobs must not delay this start.
-    let first = waiting.first().and_then(|Waiting { request, .. }| {
+    let first = LazyCell::new(|| {
+        let request = &waiting.first()?.request;
         let shape = request.shape.map(Shape::new)?;
         earliest(&state.planner.snapshot(request), shape, |job| world.end(job))
     });
@@ -109,12 +112,12 @@ pub(crate) fn choose(
             let snapshot = state.planner.snapshot(&request);
             let choice = cheapest(world, &snapshot, site, Candidate { index, shape });
             let end = now.saturating_add(job.limit.unwrap_or(u64::MAX));
-            let is_harmless = |choice: &Choice| match &first {
-                _ if position == 0 || config.order == Order::Fit => true,
-                Some(first) => {
-                    end <= first.at.0 || !first.place.intersects(&config.grid, &choice.at)
-                }
-                None => false,
+            let is_harmless = |choice: &Choice| {
+                position == 0
+                    || config.order == Order::Fit
+                    || first.as_ref().is_some_and(|first| {
+                        end <= first.at.0 || !first.place.intersects(&config.grid, &choice.at)
+                    })
             };
             if let Some(choice) = choice.filter(is_harmless) {
                 return Some(choice);
@@ -140,6 +143,7 @@ fn cheapest(
         |id: JobId| world.job(id).is_some_and(|victim| may_preempt(site, job, victim, now));
     let others = snapshot.clone().keeping(|id, _| !is_preemptible(id));
     let work = |id: JobId| {
+        // Count at least one second, so that ending a job that has just started is not free.
         let lost_s = |victim: &SlurmJob| 1 + now.saturating_sub(victim.start.unwrap_or(now));
         world.job(id).map_or(0, |victim| u64::from(victim.nodes) * lost_s(victim))
     };

@@ -1,11 +1,11 @@
 //! Parses the shape in a comment.
 //!
 //! The grammar is the same as in `gate/pavior.lua`, and `gate/shapes.txt` contains test cases for
-//! both. The word `shape` may occur anywhere in the comment except after a letter, digit or
-//! underscore or before a letter. It is followed by an equals sign, which may be surrounded by
-//! spaces, and by the sides, separated by `x`. The sides end at a space, comma or semicolon. Case
-//! does not matter. Text that almost has this form is an error. If it were treated as a comment
-//! without a shape, the job would silently run on a single node instead of a box.
+//! both. The word `shape` may occur anywhere in the comment, except directly after a letter, digit
+//! or underscore, or directly before a letter. It is followed by an equals sign, which may be
+//! surrounded by spaces, and by the sides, separated by `x`. The sides end at a space, comma or
+//! semicolon. Case does not matter. Text that almost has this form is an error. If it were treated
+//! as a comment without a shape, the job would silently run on a single node instead of a box.
 
 use pavior::Sides;
 
@@ -18,7 +18,8 @@ const BAD_SIDE: &str = "each side of its shape must be between 1 and 65535";
 /// The maximum number of digits in a side, including leading zeros.
 const MAX_DIGITS: usize = 5;
 
-/// Parses the shape in a comment, for a machine with `axes` axes. Returns `None` if there is none.
+/// Parses the shape in a comment, for a machine with `axes` axes. Returns `None` if the comment
+/// contains no shape.
 pub(crate) fn read(comment: &str, axes: usize) -> Result<Option<Sides>, String> {
     let mut found = None;
     let mut from = 0;

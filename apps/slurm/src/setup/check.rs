@@ -7,6 +7,7 @@ use pavior::text::shown;
 use crate::calls::{Call, Query};
 use crate::config::NoteField;
 use crate::gate::loaded::loaded_gate;
+use crate::ledger::reservations::Reservation;
 use crate::ledger::site::{Mode, Preemption, Site, partition_record, value};
 use crate::ledger::{Ledger, NodeDifference};
 use crate::names::number;
@@ -28,7 +29,6 @@ pub struct Findings {
 /// Returns an error if Slurm does not respond.
 pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let loaded = Call::new(Query::Show, &["config"]).answer()?;
-    let reservations = Call::new(Query::Show, &["reservation", "-o"]).answer()?;
     let ledger = Ledger::read(config)?;
     // If slurmctld runs on another host, this host should have its own copy of the file.
     let file = Lists::from_file(Path::new(value(&loaded, "SLURM_CONF")));
@@ -36,7 +36,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
         faults: Lists::loaded(&loaded).problems(file.as_ref(), config),
         warnings: advice(config, &loaded),
     };
-    findings.faults.extend(conf_faults(config, &loaded, &reservations));
+    findings.faults.extend(conf_faults(config, &loaded, &ledger.reservations));
     let difference = NodeDifference::new(config, &ledger);
     findings.faults.extend(difference.faults(config));
     findings.warnings.extend(cloud_advice(config, &loaded, &difference));
@@ -61,12 +61,12 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     Ok(findings)
 }
 
-/// Returns faults in the reservation, the topology and the configured field for notes.
-fn conf_faults(config: &Config, loaded: &str, reservations: &str) -> Vec<String> {
+/// Returns faults in the reservation, in the topology and in the field configured for notes.
+fn conf_faults(config: &Config, loaded: &str, reservations: &[Reservation]) -> Vec<String> {
     let value = |key: &str| value(loaded, key);
     let name = &config.license;
     let mut faults = Vec::new();
-    if !reservations.lines().any(|line| line.starts_with(&format!("ReservationName={name} "))) {
+    if !reservations.iter().any(|reservation| reservation.name == *name) {
         faults.push(format!(
             "the reservation {name} does not exist; run: scontrol create reservation \
              ReservationName={name} Licenses={name}:1 Users=root StartTime=now \
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn each_fault_contains_the_remedy() {
-        let faults = |more: &str, loaded: &str| conf_faults(&config(more), loaded, "");
+        let faults = |more: &str, loaded: &str| conf_faults(&config(more), loaded, &[]);
         let found = faults("", "TopologyPlugin = topology/torus3d\n");
         assert!(found.len() == 2 && found[0].contains("reservation") && found[1].contains("flat"));
         let loaded = "SLURM_VERSION = 22.05.8\nSchedulerParameters = extra_constraints\n";

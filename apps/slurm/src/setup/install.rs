@@ -15,13 +15,13 @@ const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld is not r
 const CONF_LINES: &str = "slurm.conf.lines";
 const UNIT: &str = "pavior-slurm.service";
 
-/// Writes the gate module, `slurm.conf.lines`, `pavior-slurm.service` and, unless the site has its
-/// own, `job_submit.lua` to a directory. Returns instructions. The systemd unit starts `program`
-/// or, if users other than root can change `program`, the packaged program.
+/// Writes the gate module, `slurm.conf.lines` and `pavior-slurm.service` to a directory, and also
+/// `job_submit.lua` unless the site has its own. Returns instructions. The systemd unit starts
+/// `program` or, if users other than root can change `program`, the packaged program.
 ///
 /// # Errors
-/// Returns an error if a file cannot be written, or if it would replace a file that Pavior did not
-/// write.
+/// Returns an error if a file cannot be written, or if an existing file was edited or was not
+/// written by Pavior.
 pub fn install(
     config: &Config,
     config_path: &Path,
@@ -230,7 +230,7 @@ mod tests {
         // Our own files are replaced by those for a larger machine.
         install_in(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
         assert!(first != read("pavior.lua") && read("pavior.lua").contains("mesh:8x8"));
-        // Scripts of the site; the last is our file after an edit.
+        // These count as the site's own scripts; the last one is our file after an edit.
         let edited = read("job_submit.lua").replace("return", "\nreturn");
         for (own, calls) in [
             ("-- ours\n", false),
@@ -245,7 +245,7 @@ mod tests {
             let line = format!("dofile(\"{}\")", file("pavior.lua").display());
             assert_eq!(text.contains(&line), !calls, "{text}");
         }
-        // If one of the files cannot be replaced, none of them is.
+        // If one of the files cannot be replaced, none of them is replaced.
         std::fs::write(file(CONF_LINES), "# edited\n").unwrap();
         let larger = CONFIG.replace("4x2", "9x9");
         assert!(install_in(&larger, folder.path()).is_err());

@@ -113,7 +113,7 @@ impl Lists {
         lines.map(|(_, text)| text.as_str()).collect()
     }
 
-    /// Formats the line that sets a list to its entries and ours. The text is safe to print.
+    /// Formats the line that sets a list to the site's entries and ours. The text is safe to print.
     pub(crate) fn line(&self, list: List, config: &Config) -> String {
         let all = merge(self.values(list), &list.entries(config));
         format!("{}={}", list.name(), shown(&all))
@@ -190,8 +190,7 @@ mod tests {
     use super::*;
 
     fn config() -> Config {
-        let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
-        Config::parse(text).unwrap()
+        Config::of_machine("mesh:2")
     }
 
     #[test]

@@ -4,13 +4,13 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The sticky bit. In a directory that has it, only a file's owner can rename the file.
+/// The sticky bit. In a directory with this bit, only a file's owner can rename the file.
 const STICKY: u32 = 0o1000;
 /// Write permission for the group and others.
 const WRITABLE: u32 = 0o022;
 
-/// Finds the first path, among a program and its parent directories, that a user other than `owner`
-/// owns or can write to. Returns `None` if there is no such path or no such program.
+/// Finds the first path that a user other than `owner` owns or can write to, among a program and
+/// its parent directories. Returns `None` if there is no such path or no such program.
 pub(super) fn writable_by_others(program: &Path, owner: u32) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
     let is_writable = |path: &&Path| {

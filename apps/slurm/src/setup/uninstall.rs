@@ -199,8 +199,7 @@ mod tests {
     /// function that reads the remaining files.
     fn remove_after(prepare: impl Fn(&Path)) -> (Removal, impl Fn(&str) -> Option<String>) {
         let folder = tempfile::tempdir().unwrap();
-        let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
-        let config = Config::parse(text).unwrap();
+        let config = Config::of_machine("mesh:4x2");
         install(&config, Path::new("/c.toml"), Path::new("/pavior"), folder.path()).unwrap();
         prepare(folder.path());
         let mut removal = Removal::default();

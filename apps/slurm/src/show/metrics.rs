@@ -197,7 +197,8 @@ pub(crate) fn serve(address: &str, all: Registry) -> Result<(), SlurmError> {
     http::serve(address, site).map(drop).map_err(failed)
 }
 
-/// Counts how many boxes of each configured shape fit at once, along with an upper bound.
+/// Counts how many boxes of each configured shape fit at once. Also returns an upper bound on each
+/// number.
 fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     let count = |&sides: &Sides| {
         let found = slots(free, &[Shape::new(sides)], SLOT_BUDGET);

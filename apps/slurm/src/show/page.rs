@@ -72,8 +72,8 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     view.joined()
 }
 
-/// Returns the nodes that each job holds, with all unknown jobs under `None`, and the unavailable
-/// nodes.
+/// Returns the nodes that each job holds, and the unavailable nodes. Nodes held by unknown jobs are
+/// listed under `None`.
 fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId>) {
     let World { config, ledger, .. } = world;
     let conditions = world.conditions();

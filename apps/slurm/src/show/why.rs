@@ -21,7 +21,7 @@ use crate::plan::world::{Rules, World};
 use crate::plan::{notes, queue};
 use crate::{Config, SlurmError};
 
-/// Explains why a job, or the first task of an array, is waiting, and when and where it is planned
+/// Explains why a job (or the first task of an array) is waiting, and when and where it is planned
 /// to start.
 ///
 /// # Errors

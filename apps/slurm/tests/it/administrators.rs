@@ -1,5 +1,5 @@
-//! Tests messages to administrators: a site's own licenses and plugins, a daemon that starts before
-//! its license exists, ungated partitions, a dry run, and long node names.
+//! Tests messages to administrators about a site's own licenses and plugins, a daemon that starts
+//! before its license exists, ungated partitions, a dry run, and long node names.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn lists_of_the_site_are_kept(release: Release) {
     for words in [licenses, plugins, advice] {
         assert!(found.contains(words), "{words}: {found}");
     }
-    // The lines that install prints and writes preserve the site's own entries.
+    // The lines that the install command prints and writes preserve the site's own entries.
     let told = cluster.run(&format!("{program} install {folder}"));
     let lines = std::fs::read_to_string(cluster.path().join("slurm.conf.lines")).unwrap();
     for line in [licenses, plugins] {
@@ -38,7 +38,7 @@ fn lists_of_the_site_are_kept(release: Release) {
     cluster.run(&format!("sed -i '/^Licenses/d; /^JobSubmitPlugins/d' {conf}"));
     cluster.run(&format!("grep -v '^#' {folder}/slurm.conf.lines >>{conf}"));
     restart(&cluster);
-    // The daemon recovers without a restart, and a plugin before lua does not hide the gate.
+    // The daemon recovers without a restart, and a plugin listed before lua does not hide the gate.
     cluster.wait_for("scontrol show reservation -o", 30, |text| text.contains("=pavior "));
     let found = check(&cluster);
     assert!(found.contains("faults: []"), "{found}");

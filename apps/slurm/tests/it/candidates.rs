@@ -1,8 +1,9 @@
 //! Tests for jobs that can only run on some of the nodes because of constraints, GRES, memory,
 //! excluded nodes or reservations.
 
-use crate::cluster::{Cluster, Options};
+use crate::cluster::{Cluster, Options, User};
 use crate::release::{Release, on_each_release};
+use crate::sites;
 
 on_each_release! { demands_and_reservations }
 
@@ -18,10 +19,7 @@ fn unlike() -> Options {
 
 /// Submits a job that has a shape and sleeps for a minute.
 fn submit(cluster: &Cluster, shape: &str, options: &str) -> String {
-    let line = format!(
-        "sbatch --parsable -o /dev/null --comment=shape={shape} {options} --wrap 'sleep 60'"
-    );
-    cluster.run(&line)
+    sites::submit(cluster, User::Root, shape, options, 60)
 }
 
 /// Returns the numbers of a job's nodes.
@@ -93,7 +91,7 @@ fn reservations(cluster: &Cluster) {
         }
     };
     clear(&["exam", "repair"]);
-    // Jobs in the reservation may start before it and on other nodes.
+    // Jobs in the reservation may start before it begins and may run on other nodes.
     let flexible = format!("{make} ReservationName=flexi StartTime=now+10minutes Flags=FLEX");
     cluster.run(&format!("{flexible} Nodes=n[00-01]"));
     let inside = submit(cluster, "2x2", "--reservation=flexi -t 2");

@@ -38,7 +38,8 @@ impl User {
 }
 
 pub(crate) struct Cluster {
-    // Dropped before the folder, so the environment shuts down before the folder is removed.
+    // The environment. It is dropped before the folder, so it shuts down before the folder is
+    // removed.
     place: Place,
     /// The daemons, keyed by configuration name.
     daemons: BTreeMap<String, Child>,
@@ -148,6 +149,15 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap().trim().to_string()
     }
 
+    /// Runs `sacctmgr` once for each line, and waits until slurmctld knows the new QOS.
+    pub(crate) fn account(&self, lines: &[&str], qos: &str) {
+        for line in lines {
+            self.run(&format!("sacctmgr -i {line}"));
+        }
+        let known = format!("QOS={qos}");
+        self.wait_for("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains(&known));
+    }
+
     /// Submits a job that only sleeps, and returns its job ID. `name` begins with the job's shape.
     pub(crate) fn submit(&self, name: &str, options: &str, seconds: f64) -> String {
         let line =
@@ -215,7 +225,8 @@ impl Cluster {
         format!("release {name}, log:\n{own}told:\n{told}slurmctld:\n{slurmctld}")
     }
 
-    /// Returns a job's record, which shows how it ended, and the lines about it in all Slurm logs.
+    /// Returns a job's record, which shows how the job ended, and the lines about the job in all
+    /// Slurm logs.
     pub(crate) fn job_log(&self, job: &str) -> String {
         let folder = self.path().display();
         let line = format!(
@@ -282,7 +293,8 @@ impl Cluster {
         self.daemons.insert(name.to_string(), daemon);
     }
 
-    /// Returns a command that runs the observer with `pavior.toml` as an ordinary user.
+    /// Returns a command that runs the observer as an ordinary user with the configuration
+    /// `pavior.toml`.
     /// [`Cluster::signal`] knows the observer as `observer`.
     pub(crate) fn observer(&self) -> std::process::Command {
         let (folder, program) = (self.path().display(), self.program());

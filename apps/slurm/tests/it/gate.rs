@@ -38,8 +38,9 @@ struct Before {
     whole: String,
 }
 
-/// Submits a job as an ordinary user with `--test-only`. Returns true if the gate accepts it, along
-/// with Slurm's message. Newer Slurm releases then reject the job for lack of a license.
+/// Submits a job as an ordinary user with `--test-only`. Returns true if the gate accepts the job,
+/// and Slurm's message. Newer Slurm releases reject even a job that the gate accepts, because there
+/// is no license for it.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
     let said = cluster.shell_as(User::Alice, &line).stderr;
@@ -297,7 +298,7 @@ fn notes_use_the_configured_field(cluster: &mut Cluster) {
     std::fs::write(&file, own).unwrap();
 }
 
-/// Makes each half of a cluster a machine with its own partition, license and daemon.
+/// Turns each half of a cluster into a machine with its own partition, license and daemon.
 fn two_machines_in_one_cluster(release: Release) {
     let options = Options::default().machine("mesh:4x2").conf(
         "Licenses=pavior:1,upper:1\nPartitionName=upper Nodes=n[04-07] OverSubscribe=EXCLUSIVE\n\

@@ -21,8 +21,8 @@ fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u3
     sites::submit(cluster, user, shape, &format!("-t 10 {options}"), seconds)
 }
 
-/// Watches the jobs that match a filter until none are left. Returns the largest number that ran
-/// simultaneously, and the largest number that ran or had an open gate simultaneously.
+/// Watches the jobs that match a filter until none are left. Returns the largest number of jobs
+/// that were running at once, and the largest number that were running or had an open gate at once.
 fn max_concurrent(cluster: &Cluster, filter: &str) -> (usize, usize) {
     let begun = Instant::now();
     let (mut running, mut open) = (0, 0);
@@ -42,14 +42,12 @@ fn max_concurrent(cluster: &Cluster, filter: &str) -> (usize, usize) {
 
 fn limits_and_holds(release: Release) {
     let Some(mut cluster) = Cluster::start("limits and holds", release, machine()) else { return };
-    for line in [
+    let lines = [
         "add qos two MaxJobsPU=2",
         "add qos six GrpTRES=node=6",
         "modify user alice,bob set qos+=two,six",
-    ] {
-        cluster.run(&format!("sacctmgr -i {line}"));
-    }
-    cluster.wait_for("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=six"));
+    ];
+    cluster.account(&lines, "six");
     cluster.start_daemon();
     let array = submit(&cluster, User::Alice, "1x1", "--array=1-7%3", 3);
     assert_eq!(max_concurrent(&cluster, &format!("-j {array}")), (3, 3));
@@ -119,12 +117,9 @@ fn states(cluster: &Cluster) -> String {
 fn preemption_by_qos(release: Release) {
     let options = machine().conf("PreemptType=preempt/qos\nPreemptMode=REQUEUE");
     let Some(mut cluster) = Cluster::start("preemption by QOS", release, options) else { return };
-    for line in
-        ["add qos low", "add qos high preempt=low", "modify user alice,bob set qos+=low,high"]
-    {
-        cluster.run(&format!("sacctmgr -i {line}"));
-    }
-    cluster.wait_for("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=high"));
+    let lines =
+        ["add qos low", "add qos high preempt=low", "modify user alice,bob set qos+=low,high"];
+    cluster.account(&lines, "high");
     cluster.start_daemon();
     let low: Vec<String> =
         (0..3).map(|_| submit(&cluster, User::Alice, "2x2", "--qos=low", 300)).collect();

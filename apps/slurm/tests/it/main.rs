@@ -1,8 +1,9 @@
 //! Tests for the daemon with real Slurm clusters, which `examples/slurm/cluster.sh` sets up. The
 //! tests run on each release that `examples/slurm/release.sh` supports.
 //!
-//! A missing release is only reported, or is an error if PAVIOR_REQUIRE_SLURM is set (as in
-//! `.ci/run`). The long version runs one long storm for each seed (`cargo xtask slurm RELEASE`).
+//! A missing release is only reported, unless PAVIOR_REQUIRE_SLURM is set (as in `.ci/run`), which
+//! makes it an error. The long version runs one long storm for each seed
+//! (`cargo xtask slurm RELEASE`).
 
 mod administrators;
 mod attacks;

@@ -1,7 +1,7 @@
 //! Tests that the observer answers correctly and changes nothing.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpStream, ToSocketAddrs};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -39,11 +39,7 @@ impl Observer {
     }
 
     fn send(&self, request: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap();
-        String::from_utf8(bytes).unwrap()
+        send(&self.address, request)
     }
 
     /// Returns the whole response, including headers.
@@ -75,6 +71,15 @@ impl Drop for Observer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends an HTTP request and returns the whole response.
+pub(crate) fn send(address: impl ToSocketAddrs, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
 }
 
 /// Parses the JSON body of a response.

@@ -85,7 +85,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     assert!(pass < large, "{pass} is not before {large}; log:\n{}", cluster.log());
 }
 
-/// Kills slurmctld before it has saved a job, so it forgets the job and reuses its job ID.
+/// Kills slurmctld before it has saved a job, so that it forgets the job and reuses the job ID.
 pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     // After this delay, slurmctld has saved all earlier changes.
     std::thread::sleep(Duration::from_secs(6));

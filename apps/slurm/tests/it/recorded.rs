@@ -1,4 +1,4 @@
-//! Records the output of `squeue` for jobs of every kind, some of which have hostile comments. If
+//! Records the output of `squeue` for jobs of every kind, including jobs with hostile comments. If
 //! PAVIOR_SLURM_RECORD names a directory, the output is written there. The library's unit tests
 //! read one such file per release.
 

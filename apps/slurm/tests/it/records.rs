@@ -34,8 +34,8 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
-/// Returns true if a job completed, or if it failed only because Slurm lost its script or timed out
-/// only because a restarted slurmctld missed its end.
+/// Returns true if a job completed. Also returns true if the job failed only because Slurm lost its
+/// script, or timed out only because a restarted slurmctld missed its end.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);
@@ -57,23 +57,17 @@ pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
 
 /// Returns the node numbers in a list such as `n[00-01,08]`.
 fn nodes(list: &str) -> Vec<u32> {
-    let inner = list.trim_start_matches('n').trim_start_matches('[').trim_end_matches(']');
-    let mut all = Vec::new();
-    for part in inner.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
-            all.extend(first..=last);
-        }
-    }
-    all
+    let names = pavior::workload::hosts::expand(list).unwrap_or_default();
+    names.iter().filter_map(|name| name.strip_prefix('n')?.parse().ok()).collect()
 }
 
-/// Checks that every allocation is a box of the shape at the start of the job name, on a mesh with
-/// `columns` columns, and that no two allocations overlap. Returns the number of allocations.
+/// Checks that every allocation, on a mesh with `columns` columns, is a box of the shape at the
+/// start of the job name. Also checks that no two allocations overlap. Returns the number of
+/// allocations.
 pub(crate) fn check_allocations(records: &[Record], columns: u32) -> usize {
     // A job is recorded twice if it is requeued while completing, or if slurmctld is killed and
     // forgets that the job has ended. The second record has the same start and a later end, but the
-    // nodes have been free since the first end.
+    // nodes have been free since the end in the first record.
     let mut held: BTreeMap<(&str, &str), (&str, &Record)> = BTreeMap::new();
     for record in records.iter().filter(|record| !record.nodes.is_empty()) {
         let place = held.entry((&record.job, &record.start)).or_insert((&record.end, record));

@@ -1,4 +1,5 @@
-//! Slurm releases and the namespaces they run in, which `examples/slurm/release.sh` creates.
+//! Slurm releases and the namespaces in which they run. Both are created by
+//! `examples/slurm/release.sh`.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
@@ -54,11 +55,13 @@ macro_rules! on_each_release {
 }
 pub(crate) use on_each_release;
 
-/// The reason why each release is unavailable, with or without accounting. Computed only once.
+/// The reasons why releases are unavailable, for each release with and without accounting. Computed
+/// only once.
 static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
 
-/// An environment with an installed release. When it ends, even if the test is killed, its
-/// processes and mounts disappear, along with everything written outside the test's directory.
+/// An environment with an installed release. When the environment ends, its processes and mounts
+/// disappear, along with everything written outside the test's directory. This is true even if the
+/// test is killed.
 pub(crate) struct Place {
     process: Child,
     root: PathBuf,

@@ -1,4 +1,5 @@
-//! Tests for the daemon as a service: observed, run twice, upgraded under load, and uninstalled.
+//! Tests in which the daemon runs as a service and is observed, run twice, upgraded under load, and
+//! uninstalled.
 
 use std::path::Path;
 use std::time::Duration;
@@ -44,7 +45,7 @@ fn configure(cluster: &Cluster) {
     }
 }
 
-/// Jobs of a few shapes, all of which must complete exactly once.
+/// Jobs of a few shapes. Every job must complete exactly once.
 #[derive(Default)]
 struct Load {
     names: Vec<String>,
@@ -66,8 +67,8 @@ impl Load {
     }
 }
 
-/// Runs two active daemons, although no site should. This is harmless, because Slurm rejects a
-/// change if the job has changed since the daemon read it.
+/// Runs two active daemons, although no site should do this. It is harmless, because Slurm rejects
+/// a change if the job has changed since the daemon read it.
 fn run_two_active_daemons(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("one");
     cluster.start_daemon_of("two");
@@ -123,7 +124,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.signal("pavior", "HUP");
     cluster.wait_for(&log, 20, |text| text.contains("configuration reloaded"));
     load.submit(cluster, 5);
-    // slurmctld saves its state on exit, and restarting its unit waits for this.
+    // slurmctld saves its state on exit, and a restart of its unit waits until the state is saved.
     cluster.stop_slurmctld();
     std::thread::sleep(Duration::from_secs(3));
     cluster.run(&format!("{folder}/cluster.sh slurmctld {folder}"));

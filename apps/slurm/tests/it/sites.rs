@@ -82,7 +82,8 @@ fn dependencies(cluster: &Cluster) {
     cluster.wait_until_empty(20);
 }
 
-/// Changes time limits of a waiting and a running job. Checks that `--time-min` has no effect.
+/// Changes the time limits of a waiting job and of a running job. Checks that `--time-min` has no
+/// effect.
 fn time_limits(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -109,7 +110,8 @@ fn time_limits(cluster: &Cluster) {
 }
 
 /// Suspends a job, which keeps its box for an unknown time. Once the job resumes, its expected end
-/// is delayed by the time it was suspended, and the notes of waiting jobs show the new end.
+/// is delayed by the time for which it was suspended, and the notes of waiting jobs show the new
+/// end.
 fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -172,8 +174,8 @@ fn fair_share(cluster: &Cluster) {
     cluster.wait_until_empty(30);
 }
 
-/// Configures a cluster whose nodes Slurm powers off after a few idle seconds. Four of them are
-/// cloud nodes.
+/// Configures a cluster whose nodes Slurm powers off after they have been idle for a few seconds.
+/// Four of the nodes are cloud nodes.
 pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";

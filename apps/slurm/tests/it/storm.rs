@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use pavior::Stream;
+
 use crate::cluster::Cluster;
 use crate::records;
 
@@ -30,7 +32,7 @@ pub(crate) const FORGOTTEN: &str = "
     squeue -h -o %i";
 
 struct Storm {
-    random: u64,
+    random: Stream,
     /// The number of jobs that must complete, for each job name.
     wanted: BTreeMap<String, usize>,
     down: BTreeSet<String>,
@@ -38,13 +40,14 @@ struct Storm {
 
 /// Submits four jobs per round and injects failures.
 pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
-    let mut storm = Storm { random: seed, wanted: BTreeMap::new(), down: BTreeSet::new() };
+    let random = Stream::new(seed, 0, "storm");
+    let mut storm = Storm { random, wanted: BTreeMap::new(), down: BTreeSet::new() };
     for round in 0..rounds {
         for serial in 0..4 {
             storm.job(cluster, &format!("storm{seed}.{round}.{serial}"));
         }
         storm.trouble(cluster);
-        std::thread::sleep(Duration::from_millis(storm.below(900)));
+        std::thread::sleep(Duration::from_millis(storm.random.below(900)));
         cluster.start_daemon();
         let resume = "xargs -r -I{} scontrol update NodeName={} State=RESUME";
         cluster.shell(&format!("sinfo -h -N -t drain -o %N | sort -u | {resume}"));
@@ -52,7 +55,7 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
             // A killed slurmctld forgets jobs that it has not yet saved.
             std::thread::sleep(Duration::from_secs(7));
             cluster.kill("slurmctld");
-            std::thread::sleep(Duration::from_millis(storm.below(3000)));
+            std::thread::sleep(Duration::from_millis(storm.random.below(3000)));
             cluster.start_slurmctld();
         }
     }
@@ -67,21 +70,14 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
 }
 
 impl Storm {
-    /// Generates a random number below `n`.
-    fn below(&mut self, n: u64) -> u64 {
-        let next = self.random.wrapping_mul(6_364_136_223_846_793_005);
-        self.random = next.wrapping_add(1_442_695_040_888_963_407);
-        (self.random >> 33) % n
-    }
-
     fn job(&mut self, cluster: &Cluster, name: &str) {
         // On machines with more than 64 nodes, boxes are larger.
         let longest = if cluster.nodes() > 64 { 10 } else { 5 };
-        let (a, b) = (1 + self.below(longest), 1 + self.below(longest));
+        let (a, b) = (1 + self.random.below(longest), 1 + self.random.below(longest));
         let name = format!("{a}x{b}-{name}");
-        let options = format!("--comment=shape={a}x{b} -t {}", 1 + self.below(3));
-        let seconds = self.below(20) as f64 / 10.0;
-        let wanted = match self.below(10) {
+        let options = format!("--comment=shape={a}x{b} -t {}", 1 + self.random.below(3));
+        let seconds = self.random.below(20) as f64 / 10.0;
+        let wanted = match self.random.below(10) {
             0 => {
                 cluster.submit(&name, &format!("--array=0-2 {options}"), seconds);
                 3
@@ -101,8 +97,8 @@ impl Storm {
     }
 
     fn trouble(&mut self, cluster: &Cluster) {
-        let node = cluster.node(self.below(cluster.nodes().into()));
-        match self.below(8) {
+        let node = cluster.node(self.random.below(cluster.nodes().into()));
+        match self.random.below(8) {
             0 | 1 => {
                 cluster.run(&format!("scontrol update NodeName={node} State=DRAIN Reason=test"));
             }

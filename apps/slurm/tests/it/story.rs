@@ -115,8 +115,8 @@ fn a_job_on_wrong_nodes_is_requeued(cluster: &mut Cluster) {
     cluster.wait_until_empty(60);
 }
 
-/// Opens one job's gate on a box with a drained node, and another's on too few nodes. Both gates
-/// must close, and both jobs must be placed again.
+/// Opens one job's gate on a box with a drained node, and another job's gate on too few nodes. Both
+/// gates must close, and both jobs must be placed again.
 fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.kill_daemon();
     cluster.run("scontrol update NodeName=n09 State=DRAIN Reason=test");
@@ -159,9 +159,10 @@ fn requeued_jobs_wait_for_the_cooldown(cluster: &Cluster) {
 
 /// Kills slurmctld while a job is running, and checks that the job's end is recorded afterwards.
 ///
-/// slurmctld saves its state seconds after a change, so a kill loses recent changes: a job whose
-/// end was acknowledged but not yet saved would remain in the list of running jobs. Therefore, the
-/// job ends after the kill. Its node repeats the message until it is acknowledged.
+/// slurmctld saves its state only seconds after a change, so a kill loses recent changes. A job
+/// whose end was acknowledged but not yet saved would remain in the list of running jobs.
+/// Therefore, the job ends after the kill. Its node reports the end repeatedly until slurmctld
+/// acknowledges it.
 fn a_job_that_ends_while_slurmctld_is_down_is_finished(cluster: &Cluster) {
     let end = cluster.path().join("end");
     let over = cluster.run(&format!(

@@ -58,8 +58,8 @@ fn a_controller_fails_over(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
 }
 
-/// Checks that if a node does not boot, its job gets a note, other jobs keep running, and the job
-/// runs once the node has been repaired.
+/// Checks the case of a node that does not boot: its job gets a note, other jobs keep running, and
+/// the job runs once the node has been repaired.
 fn a_node_does_not_wake(release: Release) {
     let what = "a node that does not boot";
     let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };
@@ -78,7 +78,8 @@ fn a_node_does_not_wake(release: Release) {
 }
 
 /// Checks that preempted jobs are canceled after their grace time, and that no job is preempted
-/// during its exempt time. If a job in another partition blocks a box, the note must name it.
+/// during its exempt time. Also checks that if a job in another partition blocks a box, the note
+/// names that job.
 fn grace_and_exemption(release: Release) {
     let options = Options::default()
         .machine("mesh:4x4")
@@ -91,15 +92,13 @@ fn grace_and_exemption(release: Release) {
         .accounting();
     let what = "grace and exemption of preempted jobs";
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
-    for line in [
+    let lines = [
         "add qos low PreemptMode=cancel GraceTime=6",
         "add qos fresh PreemptExemptTime=00:00:25",
         "add qos high preempt=low,fresh",
         "modify user alice,bob set qos+=low,fresh,high",
-    ] {
-        cluster.run(&format!("sacctmgr -i {line}"));
-    }
-    cluster.wait_for("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=high"));
+    ];
+    cluster.account(&lines, "high");
     cluster.start_daemon();
     let low = submit(&cluster, User::Alice, "4x4", "--qos=low -t 20", 300);
     cluster.wait_until_running(&low, 30);

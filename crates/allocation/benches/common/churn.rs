@@ -1,6 +1,6 @@
-//! Churn: a recorded sequence of grants and releases near saturation that is replayed on a
-//! strategy. The replay is either timed or run under callgrind in a separate process that reads the
-//! record as text.
+//! Churn: grants and releases near saturation, which are recorded as a sequence and replayed on a
+//! strategy. The replay is either timed, or run under callgrind in a separate process that reads
+//! the record as text.
 
 // Each bench uses only part of this module.
 #![allow(dead_code)]
@@ -20,8 +20,8 @@ use pavior_trials::instructions::{collected, collected_with_memory};
 pub(crate) enum Sides {
     /// Uniform from 1 to a bound.
     Uniform(u16),
-    /// With probability 0.4, up to an eighth of the axis; with probability 0.2 each, in the next
-    /// eighth, in the next quarter, or in the upper half.
+    /// Sides of up to an eighth of the axis with probability 0.4, and sides in the next eighth, in
+    /// the next quarter and in the upper half with probability 0.2 each.
     Decreasing,
 }
 
@@ -69,7 +69,8 @@ pub(crate) struct Record {
 impl Record {
     /// Records a strategy's churn until it has answered `questions` questions. Requests come from
     /// one random number stream. After a refusal, the oldest job departs and the request is
-    /// retried. Returns `None` if nothing is granted on this grid or it takes over a minute.
+    /// retried. Returns `None` if nothing is granted on this grid or if the recording takes over a
+    /// minute.
     pub(crate) fn new(
         grid: &Grid,
         selection: &Selection,
@@ -188,7 +189,7 @@ impl World {
     }
 }
 
-/// The argument, followed by a strategy, that makes a program replay a record from its input.
+/// The argument that makes a program replay a record from its input. It is followed by a strategy.
 pub(crate) const CHILD: &str = "--replay-from-input";
 
 /// Reads a record from standard input and replays it on a strategy.

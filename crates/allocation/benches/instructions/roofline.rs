@@ -1,10 +1,12 @@
-//! Compares the number of words `ff` reads per answer with the minimum for an exact answer.
+//! Compares the number of words that `ff` reads per answer with the minimum for an exact answer.
 //!
-//! If only the free nodes are known, stored 64 per word in row-major order, a search must read:
+//! If a search knows only the free nodes, which are stored 64 per word in row-major order, it must
+//! read:
 //!
 //! - All words of the granted box, since all its nodes must be free.
-//! - One word of each earlier position in scan order, because each of these positions contains a
-//!   node that is not free. If nothing is granted, one word of every position.
+//! - One word of each position that precedes the granted one in scan order, because each of these
+//!   positions contains a node that is not free. If nothing is granted, this applies to every
+//!   position.
 //!
 //! Positions that have no word in common need one word each. These positions are chosen greedily
 //! in scan order.

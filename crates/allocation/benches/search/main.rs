@@ -11,20 +11,20 @@
 //! the request is retried. The record is then replayed on every strategy, including TBL, so all of
 //! them answer the same questions in the same states. All of them are complete, so they must agree
 //! on refusals. Only `Strategy::find` is measured. Attempts that fail because too few nodes are
-//! free never reach it and are not counted. List upkeep is not counted either.
+//! free never reach this method and are not counted. List upkeep is not counted either.
 //!
 //! - `mean`, `median`, `p99`: single readings without the overhead of the clock. Each question
-//!   counts as the median of its readings in all rounds. A reading waits for the search to end,
-//!   whereas the processor would otherwise continue with the next instructions; this adds 5 to 15
-//!   ns to fast searches. (Timing batches and subtracting the same batch without searches would be
+//!   counts as the median of its readings in all rounds. A reading waits for the search to end.
+//!   This adds 5 to 15 ns to fast searches, because the processor would otherwise continue with the
+//!   next instructions. (Timing batches and subtracting the same batch without searches would be
 //!   wrong, because the engine defers upkeep that only a search needs.)
 //! - `instructions`: instructions per search in `find` alone, counted by callgrind (`valgrind` must
 //!   be installed). If a strategy is slow, only the first questions are counted. The counts do not
 //!   depend on other programs.
 //! - `torus over mesh`: the engine's results on both machines, over 20,000 searches on each.
-//! - The ratios are relative to the better of the plain strategies, over the questions that both
-//!   answered. A ratio above 1 means that the engine is faster. The strategies take turns, round
-//!   after round.
+//! - Each ratio is relative to the better of the plain strategies, over the questions that both
+//!   strategies in the ratio answered. A ratio above 1 means that the engine is faster. The
+//!   strategies take turns, round after round.
 
 #[path = "../common/churn.rs"]
 mod churn;
@@ -85,7 +85,7 @@ fn cases() -> Vec<Case> {
 
 /// The number of searches per case.
 const SEARCHES: usize = 2000;
-/// The number of searches if the engine runs alone. It is large enough to average out a few long
+/// The number of searches if only the engine runs. It is large enough to average out a few long
 /// searches.
 const MANY: usize = 20_000;
 

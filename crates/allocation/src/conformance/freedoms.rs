@@ -95,7 +95,8 @@ fn every_box(grid: &Grid) -> impl Iterator<Item = Sides> {
     Scan::default().bases(*grid, [1; 3]).map(|last| last.map(|side| side + 1))
 }
 
-/// Returns true if a freedom allows a box with these sides. False for freedoms without boxes.
+/// Returns true if a freedom allows a box with these sides. Returns false for freedoms without
+/// boxes.
 fn is_allowed(request: &Request, freedom: Freedom, sides: Sides) -> bool {
     let turned = |shape: Sides| orientations(shape).any(|turned| turned == sides);
     match freedom {

@@ -9,8 +9,8 @@ use super::{Flaw, judge};
 use crate::{AllocateError, Machine, Placement, Selection};
 
 /// Runs a machine for `steps` random steps. Most steps are allocations and releases; the others are
-/// reservations that the strategy did not propose, failures, repairs, and queries on forks. Checks
-/// every answer, and every index after each step. Returns the number of answers.
+/// failures, repairs, queries on forks, and reservations that the strategy did not propose. Checks
+/// every answer and, after each step, every index. Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.

@@ -5,9 +5,9 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
 
 use crate::{Placement, Selection, Strategy};
 
-/// Sends the same requests to two selections in the same states for `steps` random steps. Both must
-/// return the same placements, as a strategy's engine and its plain search do. Most requested sides
-/// are at most `longest`. Returns the number of answers.
+/// Sends the same requests in the same states to two selections, for `steps` random steps. Both
+/// must return the same placements, as the engine and the plain search of one strategy do. Most
+/// requested sides are at most `longest`. Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first difference, with a drawing of the state.
@@ -88,8 +88,8 @@ impl Walk {
         }
     }
 
-    /// Grants the answer or a box that neither strategy proposed. Then releases a placement and
-    /// occasionally copies the strategies.
+    /// Randomly grants the answer, a box that neither strategy proposed, or nothing. Then releases
+    /// a random number of placements and occasionally copies the strategies.
     fn go_on(&mut self, answer: Option<Placement>, step: u64) {
         let chance = if answer.is_some() { 5 } else { 2 };
         if let Some(placement) = answer.filter(|_| self.dice.below(8) > 0) {

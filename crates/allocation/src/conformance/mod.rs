@@ -31,9 +31,9 @@ pub use states::{every_occupancy, random_boxes};
 pub use suite::{plain_of, suite, walks};
 
 /// Returns the requests to try in every state of a small grid. They include every shape with sides
-/// up to the grid's longest side, so some fit only when rotated and some never fit. For a strategy
-/// that grants by count, they also include every count without a shape, up to one that is too
-/// large, and shapes with counts below their volume.
+/// up to the grid's longest side, so some shapes fit only when rotated and some never fit. For a
+/// strategy that grants by count, they also include every count without a shape, up to one count
+/// that is too large, and shapes with a count below the shape's volume.
 pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
     let longest = grid.sides().into_iter().fold(1, u16::max);
     let most = |axis: usize| if axis < grid.axes() { longest } else { 1 };

@@ -47,7 +47,7 @@ const WALKS: &[(&str, u16)] = &[
     ("torus:8x8x4", 2),
 ];
 
-/// If a selection uses an engine, returns the same selection with the plain search instead.
+/// Returns the same selection with the plain search, provided that the selection uses an engine.
 pub fn plain_of(selection: &Selection) -> Option<Selection> {
     let entry = &selection.entry;
     let has_engine = entry.options.iter().any(|option| option.key == "search");
@@ -70,8 +70,9 @@ fn grid(name: &str) -> Grid {
     name.parse().expect("a valid grid name")
 }
 
-/// Tests a selection's claim in every occupancy of small machines, with random boxes, in long
-/// histories and, if it uses an engine, against its plain search. Returns the number of answers.
+/// Tests a selection's claim in every occupancy of small machines, with random boxes and in long
+/// histories. If the selection uses an engine, also compares the engine with its plain search.
+/// Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim or difference, or any other failure.

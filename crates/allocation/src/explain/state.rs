@@ -35,7 +35,7 @@ pub enum Clash {
     Overlap {
         /// The part's number in the list.
         part: usize,
-        /// The job that already holds some of these nodes, or the job itself if its own parts
+        /// The job that already holds some of these nodes, or the new job itself if its own parts
         /// overlap.
         holder: JobId,
     },
@@ -85,8 +85,9 @@ impl State {
         Ok(())
     }
 
-    /// Marks the part at `index` of a job as busy. All earlier parts must already be marked. Takes
-    /// O(rows of the part) time, plus O(parts of all jobs) if some of its nodes are not free.
+    /// Marks a job's part at `index` as busy. All earlier parts must already be marked. Takes
+    /// O(rows of the part) time, plus O(parts of all jobs) if some of the part's nodes are not
+    /// free.
     fn take_part(&mut self, job: JobId, parts: &[Cuboid], index: usize) -> Result<(), Clash> {
         let part = &parts[index];
         if !part.lies_on(&self.grid) {
@@ -121,7 +122,7 @@ impl State {
         }
     }
 
-    /// Marks a node as failed, without taking it from its job. Does nothing if it has already
+    /// Marks a node as failed without taking it from its job. Does nothing if the node has already
     /// failed.
     pub fn fail(&mut self, node: NodeId) {
         if !self.failed.contains(&node) {

@@ -84,9 +84,8 @@ impl Machine {
     /// time for n nodes, plus the time to update the strategy's index.
     ///
     /// # Errors
-    /// Returns an error if the placement is empty, is not on the machine, overlaps itself or
-    /// contains a node that is not free, or if the job already holds nodes. In that case, nothing
-    /// changes.
+    /// Returns an error if the job already holds nodes, or if the placement is empty, is not on the
+    /// machine, overlaps itself or contains a node that is not free. In that case, nothing changes.
     pub fn allocate_at(
         &mut self,
         job: JobId,

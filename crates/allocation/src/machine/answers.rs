@@ -1,4 +1,4 @@
-//! Facts about answers that are known without querying the strategy. Schedulers use them for
+//! Facts that are known about answers without querying the strategy. Schedulers use them for
 //! planning.
 
 use pavior_mesh::{Request, Sides};
@@ -7,8 +7,8 @@ use crate::Machine;
 use crate::allowed;
 use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 
-/// The facts that the strategy's claim and the request's freedom imply about when a request is
-/// granted.
+/// The known conditions for granting a request, which follow from the strategy's claim and the
+/// request's freedom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
     /// The request is granted if and only if at least [`Machine::needed`] nodes are free.
@@ -86,8 +86,8 @@ impl Machine {
         let own = match claim.grants {
             Grants::RoundsUp { most } => most(&plain, &self.grid, options),
             Grants::Exact if self.selection.entry.does.contiguous => needed,
-            // The nodes are granted in pieces, but their total equals the volume of one of the
-            // family's shapes.
+            // The nodes are granted in pieces, but their total number equals the volume of one of
+            // the family's shapes.
             Grants::Exact => {
                 let family = (claim.family)(&plain, &self.grid, options);
                 family.iter().map(|shape| u64::from(shape.nodes())).max().unwrap_or(needed)
@@ -105,8 +105,8 @@ impl Machine {
         )
     }
 
-    /// Returns the boxes of which at least one must be free for the request to be granted. Returns
-    /// `None` unless the answers are [`Answers::Shapes`] and every shape is a box.
+    /// Returns a list of boxes, at least one of which must be free for the request to be granted.
+    /// Returns `None` unless the answers are [`Answers::Shapes`] and every shape is a box.
     ///
     /// ```
     /// # use pavior_allocation as pavior;

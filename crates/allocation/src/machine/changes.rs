@@ -59,7 +59,7 @@ impl Machine {
         self.changes.get_or_insert_with(|| Changes::new(state));
     }
 
-    /// Returns the grants and releases since the machine was in a given state, in order. Returns
+    /// Returns, in order, the grants and releases since the machine was in a given state. Returns
     /// `None` if they were not recorded, or if nodes have failed or been repaired since then. A
     /// machine's clone has no recorded changes.
     ///
@@ -84,7 +84,7 @@ impl Machine {
     }
 
     /// Records a change that has just incremented the state number. Discards all earlier changes if
-    /// the one before this was not recorded.
+    /// the change just before this one was not recorded.
     pub(super) fn note_change(&mut self, job: JobId, placement: &Placement, granted: bool) {
         if let Some(changes) = &mut self.changes {
             if changes.since + changes.recent.len() as u64 + 1 != self.state {

@@ -29,7 +29,7 @@ impl Machine {
         self.busy
     }
 
-    /// Returns the number of failed nodes that no job holds, so that every node counts as exactly
+    /// Returns the number of failed nodes that no job holds. Every node therefore counts as exactly
     /// one of free, busy or failed.
     pub fn failed_nodes(&self) -> u32 {
         self.grid.nodes() - self.free.count() - self.busy
@@ -56,7 +56,7 @@ impl Machine {
         jobs
     }
 
-    /// Returns the number of failures, repairs (of nodes and switches) and job moves so far.
+    /// Returns the total number of job moves, failures and repairs (of nodes and switches) so far.
     pub fn health(&self) -> u64 {
         self.health
     }

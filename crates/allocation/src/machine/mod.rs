@@ -47,7 +47,7 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 pub struct Machine {
     grid: Grid,
     selection: Selection,
-    /// The function that returns the shapes the strategy claims, cached to avoid lookups.
+    /// The function that returns the shapes that the strategy claims. Stored to avoid lookups.
     family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     strategy: Placer,
     free: Occupancy,
@@ -60,13 +60,13 @@ pub struct Machine {
     /// The same strategy on an empty machine, for queries that ignore the current state.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
-    /// The last request found to fit an empty machine, cached because a queue's head is checked
-    /// repeatedly.
+    /// The last request found to fit an empty machine. Cached because the head of a queue is
+    /// checked repeatedly.
     fitting: Option<Request>,
     nothing_busy: Occupancy,
     /// True if the switches that join parts of placements work.
     switched: bool,
-    /// The most recent grants and releases, recorded once a plan has asked for them.
+    /// The most recent grants and releases. Recorded only after a plan has asked for them.
     changes: Option<Changes>,
     busy: u32,
     state: u64,
@@ -103,8 +103,8 @@ impl Clone for Machine {
 }
 
 impl Machine {
-    /// Creates a machine like [`Machine::new`], but with a given seed for the `allocation` stream.
-    /// A randomized strategy draws from that stream.
+    /// Creates a machine as [`Machine::new`] does, but with a given seed for the `allocation`
+    /// stream. A randomized strategy draws from that stream.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this grid.
@@ -112,7 +112,7 @@ impl Machine {
         Machine::with_stream(grid, selection, Stream::new(seed, 0, "allocation"))
     }
 
-    /// Creates a machine like [`Machine::new`], but with a given stream for random draws.
+    /// Creates a machine as [`Machine::new`] does, but with a given stream for random draws.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this grid.
@@ -145,8 +145,8 @@ impl Machine {
     }
 
     /// Marks a node as failed and returns the job that holds it, if any. The job keeps the node
-    /// until it is released, after which the node is unavailable. Has no effect on a node that has
-    /// already failed.
+    /// until the job is released. After that, the node is unavailable. Has no effect on a node that
+    /// has already failed.
     ///
     /// # Errors
     /// Returns an error if the node is not on the machine. In that case, nothing changes.
@@ -187,9 +187,9 @@ impl Machine {
         Ok(())
     }
 
-    /// Sets whether the switches that join the parts of placements work. Initially, they do. While
-    /// they do not, no placement that needs them is granted, but running jobs keep such placements
-    /// ([`Machine::switched_jobs`]).
+    /// Sets whether the switches that join the parts of placements work. Initially, the switches
+    /// work. While they do not, no placement that needs them is granted, but running jobs keep such
+    /// placements ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
             (self.state, self.health) = (self.state + 1, self.health + 1);
@@ -198,8 +198,8 @@ impl Machine {
         }
     }
 
-    /// Adds a pool of the nodes that are free in `nodes`. A request can be confined to a pool
-    /// ([`Request::within`]), and a pool never changes. Takes O(N/64) time for N nodes.
+    /// Adds a pool that consists of the nodes that are free in `nodes`. A request can be confined
+    /// to a pool ([`Request::within`]). A pool never changes. Takes O(N/64) time for N nodes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;

@@ -46,7 +46,7 @@ fn print(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = judged.iter().map(JudgedLog::cells).collect();
     match format {
         Format::Csv => output::csv(&JudgedLog::COLUMNS, &rows),
-        Format::Json => output::json(&output::objects(&JudgedLog::COLUMNS, &rows)),
+        Format::Json => output::json(&output::objects(&JudgedLog::COLUMNS, 2, &rows)),
         Format::Table => {
             let columns: [(&str, &str); 13] = [
                 ("log", "log"),

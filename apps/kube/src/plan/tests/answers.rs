@@ -1,15 +1,12 @@
 //! Checks the page and `pavior kube why` against the table of questions and answers that all
 //! interfaces share.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use k8s_openapi::jiff::Timestamp;
 use pavior_cluster::{ExplainQuery, date};
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 
-use super::model::Model;
+use super::model::{Model, time};
 use super::small::settle;
-use crate::objects::SECONDS;
 use crate::page::view;
 use crate::plan::{Detail, Memory, plan};
 use crate::world::Index;
@@ -27,16 +24,13 @@ fn answers_match_the_shared_table() {
             let (name, seconds) = (format!("j{}", job["job"]), job["end"].as_u64().unwrap());
             let shape = format!("{}x{}", job["sides"][0], job["sides"][1]);
             let uid = model.add_job(&name, &shape, &json!({}));
-            let held = model.world.jobs.get_mut(&uid).unwrap();
-            let annotations = held.metadata.annotations.get_or_insert_default();
-            annotations.insert(SECONDS.into(), seconds.to_string());
+            model.limit(&uid, seconds);
             settle(&mut model);
             times.push((date(NOW + seconds), seconds));
             names.push((format!("Job default/{name}"), format!("job {}", job["job"])));
         }
         for placement in model.world.placements.values_mut() {
-            let now = Time(Timestamp::from_second(NOW as i64).unwrap());
-            placement.metadata.creation_timestamp = Some(now);
+            placement.metadata.creation_timestamp = Some(time(NOW as i64));
         }
         for node in case["unavailable"].as_array().unwrap() {
             model.cordon(&format!("n{}-{}", node[0], node[1]), true);

@@ -1,32 +1,25 @@
 //! Tests for start time forecasts.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use k8s_openapi::jiff::Timestamp;
 use serde_json::json;
 
-use super::model::Model;
+use super::model::{Model, condition, time};
 use super::small::settle;
-use crate::objects::{Object as _, SECONDS, Uid};
+use crate::objects::{Object as _, Uid};
 use crate::plan::forecast::seconds;
 use crate::plan::{Detail, Forecast, Memory, plan};
 use crate::world::Index;
 
 const NOW: i64 = 10_000;
 
-fn at(seconds: i64) -> Time {
-    Time(Timestamp::from_second(seconds).unwrap())
-}
-
 /// Sets a Job's creation time, and limits its run time to ten minutes.
 fn says(model: &mut Model, job: &Uid, created: i64) {
-    let job = model.world.jobs.get_mut(job).unwrap();
-    job.metadata.annotations.get_or_insert_default().insert(SECONDS.into(), "600".into());
-    job.metadata.creation_timestamp = Some(at(created));
+    model.limit(job, 600);
+    model.change_job(job, |job| job.metadata.creation_timestamp = Some(time(created)));
 }
 
-/// Creates a machine occupied by one Job, a second Job that waits for the machine, and past Jobs
-/// that used the whole machine. The past Jobs arrived every eight seconds, and each ran for half a
-/// minute of its ten-minute limit.
+/// Creates a machine with one Job that occupies it and a second Job that waits for it. Also creates
+/// past Jobs that used the whole machine. These arrived every eight seconds, and each ran for half
+/// a minute of its ten-minute limit.
 fn machine(past: i64) -> (Model, Uid) {
     let mut model = Model::new("mesh:4x2", &json!({}));
     let first = model.add_job("first", "4x2", &json!({}));
@@ -36,7 +29,7 @@ fn machine(past: i64) -> (Model, Uid) {
     says(&mut model, &first, NOW - 20);
     says(&mut model, &second, NOW - 5);
     for placement in model.world.placements.values_mut() {
-        placement.metadata.creation_timestamp = Some(at(NOW - 10));
+        placement.metadata.creation_timestamp = Some(time(NOW - 10));
     }
     for number in 0..past {
         // Every third run is a set of two Jobs.
@@ -50,9 +43,8 @@ fn machine(past: i64) -> (Model, Uid) {
             let begin = 1000 + 30 * number;
             model.world.start_times.insert(job.clone(), begin);
             let status = &mut model.world.jobs.get_mut(&job).unwrap().status;
-            status.completion_time = Some(at(begin + 30));
-            let complete = json!({ "type": "Complete", "status": "True" });
-            status.conditions.push(serde_json::from_value(complete).unwrap());
+            status.completion_time = Some(time(begin + 30));
+            status.conditions.push(condition("Complete"));
         }
     }
     (model, second)
@@ -109,7 +101,7 @@ fn deleted_jobs_are_remembered_and_counted_once() {
 }
 
 /// Checks that a Job has no start time if every 3x2 box contains an unavailable node. Under `fcfs`,
-/// the Job behind it has none either.
+/// the next Job in the queue has no start time either.
 #[test]
 fn blocked_jobs_have_no_start_time() {
     for past in [0, 60] {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::model::Model;
+use super::model::{Model, condition};
 use crate::objects::{
     AdmissionCheckState, CONTROLLER, CheckState, Job, Object as _, Uid, Workload,
 };
@@ -20,7 +20,7 @@ pub(super) struct Kueue {
     pub(super) preempts: bool,
     /// The time at which each Workload is retried. Until then, Kueue 0.17 keeps the quota.
     retry_at: HashMap<Uid, i64>,
-    /// The time of each Workload's latest eviction by a check, which determines the queue order.
+    /// The time at which a check last evicted each Workload. It determines the order of the queue.
     evicted: HashMap<Uid, i64>,
 }
 
@@ -109,7 +109,7 @@ impl Kueue {
         }
     }
 
-    /// Evicts the last Workload with a lower priority and enough quota for a Job.
+    /// Evicts the last Workload that has a lower priority and frees enough quota for a Job.
     fn preempt(&self, model: &mut Model, workload: &Workload, job: &Job, queue: &[Workload]) {
         let needed = Kueue::used(model) + job.remaining();
         let suffices = |other: &Workload| {
@@ -156,9 +156,7 @@ pub(super) fn our_check(workload: &mut Workload) -> &mut AdmissionCheckState {
 
 /// Sets a Workload's conditions to the given ones, all of which are true.
 fn set_conditions(model: &mut Model, one: &mut Workload, holds: &[&str]) {
-    let conditions = holds.iter().map(|kind| json!({ "type": kind, "status": "True" }));
-    let conditions: Vec<Value> = conditions.collect();
-    one.status.conditions = serde_json::from_value(json!(conditions)).unwrap();
+    one.status.conditions = holds.iter().map(|kind| condition(kind)).collect();
     model.put_workload(one.clone());
 }
 

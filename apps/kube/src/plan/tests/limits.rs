@@ -140,13 +140,10 @@ fn a_namespace_cannot_have_any_number_of_node_requirements_checked() {
     assert_eq!(made.waiting.iter().filter(unchecked).count(), 4);
 }
 
-fn under_maintenance(maintenance: &Value, seconds: &str) -> Model {
+fn under_maintenance(maintenance: &Value, seconds: u64) -> Model {
     let mut model = Model::new("mesh:4x4", &json!({ "maintenance": [maintenance] }));
     let job = model.add_job("a", "4x2", &json!({}));
-    model.change_job(&job, |job| {
-        let annotations = job.metadata.annotations.get_or_insert_default();
-        annotations.insert("pavior.dev/seconds".into(), seconds.into());
-    });
+    model.limit(&job, seconds);
     model.make_pods();
     model
 }
@@ -161,7 +158,7 @@ fn jobs_that_overlap_maintenance_do_not_start() {
     };
     let low = times(json!({ "box": "4x2@0,0" }));
     let all = times(json!({ "nodes": ["n1-1", "n2-2", "none"] }));
-    let (long, short) = ("900", "600");
+    let (long, short) = (900, 600);
     for (one, seconds, at) in [
         (&low, long, Some("4x2@0,2")),
         (&low, short, Some("4x2@0,0")),
@@ -170,15 +167,12 @@ fn jobs_that_overlap_maintenance_do_not_start() {
     ] {
         let model = under_maintenance(one, seconds);
         let made = planned(&model);
-        let found = made.actions.first().map(|action| match action {
-            crate::plan::Action::Propose { placement, .. } => placement.at.as_str(),
-            other => panic!("{other:?}"),
-        });
-        assert_eq!(found, at, "{one} {seconds}");
         if at.is_none() {
             let why = &made.waiting[0].why;
             assert!(why.contains("takes some of its nodes, from 1970-01-01"), "{why}");
         }
+        let found = made.actions.into_iter().next().map(|one| one.into_proposal().unwrap().at);
+        assert_eq!(found.as_deref(), at, "{one} {seconds}");
     }
 }
 
@@ -192,7 +186,7 @@ fn invalid_maintenance_is_a_fault_of_the_machine() {
         ("4x2@0,0", times[1], times[0], "must end after it starts"),
     ] {
         let one = json!({ "box": at, "from": from, "to": to });
-        let why = fault(&under_maintenance(&one, "600"));
+        let why = fault(&under_maintenance(&one, 600));
         assert!(why.starts_with("maintenance: ") && why.contains(word), "{why}");
     }
 }

@@ -1,5 +1,5 @@
-//! Tests plans on a model cluster: an API server with object versions, lagging watches, the Job
-//! controller, a scheduler and nodes.
+//! Tests plans on a model cluster: an API server with versioned objects, the Job controller, a
+//! scheduler, nodes, and lagging watches.
 
 mod answers;
 mod draw;

@@ -1,7 +1,7 @@
-//! An in-memory cluster. Changes are numbered, and each replica has read each kind up to some
-//! number. A replica's write to an existing placement or Workload fails if the object has changed
-//! since then. A patch that opens a pod tests the uid and the gate; deleting a pod requires only
-//! its uid.
+//! An in-memory cluster. Changes are numbered, and each replica has read the changes to each kind
+//! of object up to some number. A replica's write to an existing placement or Workload fails if the
+//! object has changed since then. A patch that opens a pod tests the uid and the gate; deleting a
+//! pod requires only its uid.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::view::Change;
 use crate::objects::{
-    BOX, CompactJson, GATE, GLOBAL_INDEX, Job, Machine, Node, Object, ObjectRef, Placement,
-    PlacementStatus, Pod, SHAPE, Uid, Workload,
+    BOX, CompactJson, Condition, GATE, GLOBAL_INDEX, Job, Machine, Node, Object, ObjectRef,
+    Placement, PlacementSpec, PlacementStatus, Pod, SECONDS, SHAPE, Uid, Workload,
 };
 use crate::plan::{Absence, Action, CheckUpdate, Plan};
 use crate::world::World;
@@ -30,8 +30,13 @@ pub(super) struct Model {
     pub(super) retry_delays_s: HashMap<Uid, i64>,
 }
 
-fn time(seconds: i64) -> Time {
+pub(super) fn time(seconds: i64) -> Time {
     Time(Timestamp::from_second(seconds).unwrap())
+}
+
+/// Returns a condition that holds.
+pub(super) fn condition(kind: &str) -> Condition {
+    Condition { kind: kind.into(), status: "True".into(), ..Condition::default() }
 }
 
 impl Model {
@@ -191,16 +196,24 @@ impl Model {
         self.put_job(job);
     }
 
+    /// Limits a Job's run time.
+    pub(super) fn limit(&mut self, uid: &Uid, seconds: u64) {
+        self.change_job(uid, |job| {
+            let annotations = job.metadata.annotations.get_or_insert_default();
+            annotations.insert(SECONDS.into(), seconds.to_string());
+        });
+    }
+
     pub(super) fn suspend(&mut self, uid: &Uid, suspended: bool) {
         self.change_job(uid, |job| job.spec.suspend = Some(suspended));
     }
 
-    /// Resumes a Job the way Kueue does, adding its flavors' selectors.
+    /// Resumes a Job as Kueue does, adding the selectors of the assigned flavors.
     pub(super) fn resume(&mut self, uid: &Uid, labels: &BTreeMap<String, String>) {
-        let Some(mut job) = self.world.jobs.get(uid).cloned() else { return };
-        job.spec.suspend = Some(false);
-        job.spec.template.spec.node_selector.extend(labels.clone());
-        self.put_job(job);
+        self.change_job(uid, |job| {
+            job.spec.suspend = Some(false);
+            job.spec.template.spec.node_selector.extend(labels.clone());
+        });
     }
 
     pub(super) fn put_workload(&mut self, mut one: Workload) {
@@ -226,7 +239,7 @@ impl Model {
         }
     }
 
-    /// Deletes a Job, and then its placement and its pods, like a background deletion.
+    /// Deletes a Job and then its placement and pods, as a background deletion does.
     pub(super) fn delete_job(&mut self, uid: &Uid) {
         self.note(Change::Job(uid.clone(), None));
         let of = |one: &&Placement| one.spec.job_uid == *uid;
@@ -328,7 +341,7 @@ impl Model {
         let mut taken: HashSet<String> = living.filter_map(Pod::node).map(String::from).collect();
         for uid in self.pods(|pod| pod.spec.scheduling_gates.is_empty() && pod.node().is_none()) {
             let Some(name) = self.world.pods[&uid].target_node() else { continue };
-            let ready = self.world.nodes.get(&name).is_some_and(Node::is_ready);
+            let ready = self.world.nodes.get(&name).is_some_and(Node::accepts_pods);
             if ready && taken.insert(name.clone()) {
                 let mut pod = self.world.pods[&uid].clone();
                 pod.spec.node_name = Some(name);
@@ -357,8 +370,7 @@ impl Model {
         let done = ended.len() as u32;
         job.status.succeeded = Some(done);
         if Some(done) == job.spec.completions {
-            let complete = json!({ "type": "Complete", "status": "True" });
-            job.status.conditions.push(serde_json::from_value(complete).unwrap());
+            job.status.conditions.push(condition("Complete"));
         }
         self.put_job(job);
     }
@@ -368,6 +380,18 @@ impl Model {
         for pod in self.pods(|pod| pod.owner().as_ref() == Some(job) && pod.node().is_some()) {
             self.succeed(&pod);
         }
+    }
+
+    /// Creates a proposal, as a replica would if it had read nothing but the Job.
+    pub(super) fn propose(&mut self, job: &Uid, nodes: &[&str]) {
+        let placement = PlacementSpec {
+            machine: "m".into(),
+            job_uid: job.clone(),
+            nodes: nodes.iter().map(ToString::to_string).collect(),
+            ..PlacementSpec::default()
+        };
+        let job = ObjectRef::of(&self.world.jobs[job]);
+        assert!(self.apply(&Action::Propose { job, placement }));
     }
 
     pub(super) fn apply_all(&mut self, made: &Plan) {
@@ -421,8 +445,7 @@ impl Model {
             Action::Check(update) => self.update_check(update),
             Action::Activate { check } => {
                 let one = self.world.kueue.checks.get_mut(&check.name).unwrap();
-                let active = json!({ "type": "Active", "status": "True" });
-                one.status.conditions.push(serde_json::from_value(active).unwrap());
+                one.status.conditions.push(condition("Active"));
                 true
             }
         }

@@ -5,19 +5,11 @@ use serde_json::json;
 use super::kueue::Kueue;
 use super::model::Model;
 use super::small::settle;
-use crate::objects::{SECONDS, Uid};
 use crate::query::{Cluster, Entry, JobState};
 
 /// Reads the model's cluster 10,000 seconds after the Unix epoch.
 fn read(model: Model) -> Cluster {
     Cluster::new(model.world, 10_000)
-}
-
-/// Limits a Job's run time to ten minutes.
-fn limit(model: &mut Model, job: &Uid) {
-    model.change_job(job, |job| {
-        job.metadata.annotations.get_or_insert_default().insert(SECONDS.into(), "600".into());
-    });
 }
 
 fn why(cluster: &Cluster, name: &str) -> Entry {
@@ -49,10 +41,10 @@ fn suspended_jobs_that_hold_quota_are_in_the_queue() {
     let mut model = Model::new("mesh:4x4", &json!({ "admissionCheck": "place" }));
     let mut kueue = Kueue::new(&mut model, 64, json!({}));
     let first = model.add_job("first", "4x2", &json!({}));
-    limit(&mut model, &first);
+    model.limit(&first, 600);
     settle(&mut model);
     let older = Kueue::submit(&mut model, "older", "4x4", 0);
-    limit(&mut model, &older);
+    model.limit(&older, 600);
     kueue.step(&mut model, 0);
     Kueue::submit(&mut model, "idle", "1x1", 0);
     model.add_job("behind", "4x2", &json!({}));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::kueue::{Kueue, our_check};
 use super::model::Model;
 use super::small::{kinds, planned, planned_at};
-use crate::objects::{CheckState, MACHINE, Object, ObjectRef, PlacementSpec, SHAPE, Uid, Workload};
+use crate::objects::{CheckState, MACHINE, Object as _, SHAPE, Uid, Workload};
 use crate::plan::{Action, Memory, Plan};
 
 /// A cluster with Kueue and one replica of the daemon.
@@ -59,6 +59,12 @@ impl Cluster {
         all.find(|one| one.job().as_ref() == Some(job)).unwrap()
     }
 
+    fn change_workload(&mut self, job: &Uid, change: impl FnOnce(&mut Workload)) {
+        let mut workload = self.workload(job).clone();
+        change(&mut workload);
+        self.model.put_workload(workload);
+    }
+
     fn check(&self, job: &Uid) -> (String, String) {
         let check = &self.workload(job).status.admission_checks[1];
         (check.state.name().to_string(), check.message.clone())
@@ -103,18 +109,23 @@ fn a_job_gets_its_box_before_admission() {
 }
 
 #[test]
-fn a_preempted_job_loses_its_box_to_the_winner() {
-    let mut cluster = Cluster::new(&json!({}), 16, json!({}));
-    cluster.kueue.preempts = true;
-    let low = cluster.submit("low", "4x4", 0);
-    cluster.go(0, 10);
-    assert_eq!(cluster.runs(&low), 16);
-    let high = cluster.submit("high", "4x2", 5);
-    cluster.go(10, 30);
-    assert_eq!((cluster.runs(&low), cluster.runs(&high)), (0, 8));
-    cluster.model.end(&high);
-    cluster.go(30, 50);
-    assert_eq!(cluster.runs(&low), 16, "and gets one again");
+fn a_preempted_job_loses_its_box_to_the_winner_and_is_placed_again() {
+    // If a pod has finished, the new quota is for 15 pods, but the box has 16 nodes.
+    for finished in [0, 1] {
+        let mut cluster = Cluster::new(&json!({}), 16, json!({}));
+        cluster.kueue.preempts = true;
+        let low = cluster.submit("low", "4x4", 0);
+        cluster.go(0, 10);
+        let pods = cluster.pods(&low);
+        assert_eq!(pods.len(), 16);
+        pods[..finished].iter().for_each(|pod| cluster.model.succeed(pod));
+        let high = cluster.submit("high", "4x2", 5);
+        cluster.go(10, 30);
+        assert_eq!((cluster.runs(&low), cluster.runs(&high)), (0, 8));
+        cluster.model.end(&high);
+        cluster.go(30, 50);
+        assert_eq!(cluster.runs(&low), 16 - finished, "{:?}", cluster.check(&low));
+    }
 }
 
 #[test]
@@ -161,11 +172,11 @@ fn a_change_of_flavor_replaces_the_box_before_admission() {
     });
     let flavors = &mut cluster.model.world.kueue.flavors;
     flavors.insert("slow".into(), serde_json::from_value(slow).unwrap());
-    let mut one = cluster.workload(&job).clone();
     let admission = json!({ "podSetAssignments": [{ "flavors": { "pods": "slow" }, "count": 4 }] });
-    one.status.admission = Some(serde_json::from_value(admission).unwrap());
-    our_check(&mut one).state = CheckState::Pending;
-    cluster.model.put_workload(one);
+    cluster.change_workload(&job, |one| {
+        one.status.admission = Some(serde_json::from_value(admission).unwrap());
+        our_check(one).state = CheckState::Pending;
+    });
     let words: Vec<Vec<&str>> = (0..4).map(|_| cluster.plan_and_apply(0)).collect();
     assert!(words[0].contains(&"withdraw"), "{words:?}");
     assert_eq!(cluster.check(&job), ("Ready".into(), "its box is 2x2 at 0,2".into()), "{words:?}");
@@ -187,7 +198,8 @@ fn jobs_with_topology_aware_scheduling_are_left_to_kueue() {
     assert!(made.actions.is_empty() && made.waiting[0].is_blocked(), "{made:?}");
     assert!(made.waiting[0].why.contains("topology-aware"), "{made:?}");
     assert_eq!(asked(json!({ "metadata": {}, "spec": {} })).actions.len(), 1);
-    // The queue, not an annotation, enables topology-aware scheduling: the pods have Kueue's gate.
+    // Topology-aware scheduling is enabled by the queue, not by an annotation, so the pods have
+    // Kueue's gate.
     let mut model = Model::new("mesh:4x4", &json!({ "admissionCheck": "place" }));
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();
@@ -238,34 +250,8 @@ fn a_withdrawn_proposal_does_not_restart_the_quota_timeout() {
     let second = cluster.submit("second", "2x2", 0);
     cluster.go(10, 20);
     // A replica that has not seen the first Job's placement proposes some of the same nodes.
-    let job = ObjectRef::of(&cluster.model.world.jobs[&second]);
-    let placement = PlacementSpec {
-        machine: "m".into(),
-        job_uid: second.clone(),
-        shape: "2x2".into(),
-        at: "2x2@0,0".into(),
-        nodes: ["n0-0", "n1-0", "n0-1", "n1-1"].map(String::from).into(),
-        ..PlacementSpec::default()
-    };
-    assert!(cluster.model.apply(&Action::Propose { job, placement }));
+    cluster.model.propose(&second, &["n0-0", "n1-0", "n0-1", "n1-1"]);
     assert!(cluster.retries(&second, 20, 34), "{:?}", cluster.check(&second));
-}
-
-#[test]
-fn a_preempted_job_with_a_finished_pod_is_placed_again() {
-    let mut cluster = Cluster::new(&json!({}), 16, json!({}));
-    cluster.kueue.preempts = true;
-    let low = cluster.submit("low", "4x4", 0);
-    cluster.go(0, 10);
-    let first = cluster.pods(&low).remove(0);
-    cluster.model.succeed(&first);
-    let high = cluster.submit("high", "4x2", 5);
-    cluster.go(10, 30);
-    assert_eq!((cluster.runs(&low), cluster.runs(&high)), (0, 8));
-    cluster.model.end(&high);
-    // The quota is now for 15 pods, but the box has 16 nodes.
-    cluster.go(30, 50);
-    assert_eq!(cluster.runs(&low), 15, "{:?}", cluster.check(&low));
 }
 
 #[test]
@@ -305,14 +291,13 @@ fn jobs_without_a_shape_are_admitted_and_jobs_without_a_machine_are_retried() {
         let annotations = serde_json::from_value(annotations).unwrap();
         cluster.model.change_job(job, |job| job.metadata.annotations = annotations);
     }
-    // These Workloads belong to a JobSet and to a Job that has not been read yet.
+    // One of these Workloads belongs to a JobSet, the other to a Job that has not been read yet.
     let set = cluster.submit("set", "2x2", 0);
     let unread = cluster.submit("unread", "2x2", 0);
     for (job, kind) in [(&set, "JobSet"), (&unread, "Job")] {
-        let mut one = cluster.workload(job).clone();
         let owner = json!([{ "apiVersion": "v1", "kind": kind, "name": "a", "uid": job }]);
-        one.metadata.owner_references = serde_json::from_value(owner).unwrap();
-        cluster.model.put_workload(one);
+        let owner = serde_json::from_value(owner).unwrap();
+        cluster.change_workload(job, |one| one.metadata.owner_references = owner);
     }
     cluster.step(0);
     cluster.model.delete_job(&set);
@@ -357,9 +342,7 @@ fn a_workload_in_retry_gets_no_box() {
     let job = cluster.submit("a", "2x2", 0);
     cluster.step(0);
     assert!(kinds(&cluster.planned(0)).contains(&"propose"));
-    let mut one = cluster.workload(&job).clone();
-    our_check(&mut one).state = CheckState::Retry;
-    cluster.model.put_workload(one);
+    cluster.change_workload(&job, |one| our_check(one).state = CheckState::Retry);
     let made = cluster.planned(0);
     assert!(!kinds(&made).contains(&"propose"), "it is about to lose its quota");
 }

@@ -13,16 +13,16 @@ use crate::objects::{Object as _, Uid, Workload};
 
 /// The length of the machine's sides, in nodes.
 const SIDE: usize = 8;
-/// The time that a Job may hold quota without a box, in seconds. A round is one second.
+/// The maximum time that a Job may hold quota without a box, in seconds. A round is one second.
 const QUOTA: i64 = 30;
 /// The additional time allowed for replicas that lag, or that lose their state when killed.
 const LAG: i64 = 60;
 /// The maximum number of unfinished Jobs at any time.
 const WAITING: usize = 30;
-/// The maximum number of consecutive rounds in which no Job is added or ends, and the maximum
-/// number of rounds from the last addition until all Jobs have ended.
+/// The maximum number of consecutive rounds without an added or ended Job, and the maximum number
+/// of rounds from the last addition until all Jobs have ended.
 const PATIENCE: i64 = 2000;
-/// The disturbances, and the frequency of each per thousand rounds.
+/// Each disturbance and its frequency per thousand rounds.
 const TROUBLES: [(&str, usize); 5] = [
     ("nodes cordoned", 60),
     ("nodes deleted", 40),
@@ -38,7 +38,8 @@ struct Storm {
     draw: Draw,
     seed: u64,
     now: i64,
-    /// Rounds so far with the API server available (`up`), and rounds until it returns (`down`).
+    /// Rounds so far in which the API server was available (`up`), and rounds until it returns
+    /// (`down`).
     up: i64,
     down: usize,
     arrived: usize,
@@ -46,7 +47,7 @@ struct Storm {
     open: BTreeSet<Uid>,
     /// The value of `up` when each Job began to hold quota without a box.
     holds: BTreeMap<Uid, i64>,
-    /// The cordoned or deleted nodes, and when each recovers.
+    /// The cordoned or deleted nodes, with their recovery times.
     hurt: BTreeMap<String, (i64, bool)>,
     /// The finished Jobs, with their deletion times.
     kept: BTreeMap<Uid, i64>,
@@ -160,41 +161,32 @@ impl Storm {
     fn trouble(&mut self) {
         let drawn = self.draw.below(1000);
         let mut below = 0;
-        let kind = TROUBLES.iter().position(|(_, often)| {
+        let trouble = TROUBLES.iter().find(|(_, often)| {
             below += often;
             drawn < below
         });
+        let Some(&(trouble, _)) = trouble else { return };
         let name = format!("n{}-{}", self.draw.below(SIDE), self.draw.below(SIDE));
         let until = self.now + 5 + self.draw.below(40) as i64;
-        match kind {
-            Some(0 | 1) if self.hurt.contains_key(&name) => {}
-            Some(0) => {
+        match trouble {
+            "nodes cordoned" | "nodes deleted" if self.hurt.contains_key(&name) => return,
+            "nodes cordoned" => {
                 self.model.cordon(&name, true);
                 self.hurt.insert(name, (until, false));
-                self.count("nodes cordoned");
             }
-            Some(1) => {
+            "nodes deleted" => {
                 self.model.delete_node(&name);
                 self.hurt.insert(name, (until, true));
-                self.count("nodes deleted");
             }
-            Some(2) => {
+            "pods deleted" => {
                 let open = self.model.pods(|pod| pod.spec.gate().is_none());
-                if let Some(pod) = open.get(self.draw.below(open.len())) {
-                    self.model.delete_pod(pod);
-                    self.count("pods deleted");
-                }
+                let Some(pod) = open.get(self.draw.below(open.len())) else { return };
+                self.model.delete_pod(pod);
             }
-            Some(3) => {
-                self.replicas.kill(&mut self.draw);
-                self.count("replicas killed");
-            }
-            Some(_) => {
-                self.down = 3 + self.draw.below(12);
-                self.count("API server outages");
-            }
-            None => {}
+            "replicas killed" => self.replicas.kill(&mut self.draw),
+            _ => self.down = 3 + self.draw.below(12),
         }
+        self.count(trouble);
     }
 
     /// Deletes finished Jobs and their Workloads after a while.

@@ -76,7 +76,7 @@ fn disturb(model: &mut Model, draw: &mut Draw, replicas: &mut [Replica], jobs: &
             jobs.push(again);
         }
         _ => {
-            // The replica is killed, or its watch is compacted: it loses its decisions and reads
+            // A replica that is killed, or whose watch is compacted, loses its decisions and reads
             // everything again.
             let at = draw.below(replicas.len());
             replicas[at] = Replica::caught_up(model, replicas[at].clock_error);

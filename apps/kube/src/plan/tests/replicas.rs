@@ -88,7 +88,7 @@ impl Replicas {
         }
     }
 
-    /// Runs a new plan on most replicas that have no pending actions or only outdated ones.
+    /// Runs a new plan on most replicas whose pending actions, if any, are all outdated.
     pub(super) fn plan(&mut self, now: i64, draw: &mut Draw) {
         for replica in &mut self.all {
             if replica.away > 0 {

@@ -68,41 +68,22 @@ fn an_incomplete_set_waits_with_a_reason() {
 }
 
 #[test]
-fn duplicate_job_numbers_are_rejected() {
-    let mut model = Model::new("mesh:4x4", &json!({}));
-    model.add_job_of("s", 0, "4x2", 4);
-    model.add_job_of("s", 0, "4x2", 4);
-    rejected(
-        model,
-        "two Jobs in its set have the same number in jobset.sigs.k8s.io/job-global-index",
-    );
-}
-
-#[test]
-fn a_job_without_a_number_is_rejected() {
-    let mut model = Model::new("mesh:4x4", &json!({}));
-    model.add_job_of("s", 0, "4x2", 4);
-    let second = model.add_job_of("s", 1, "4x2", 4);
-    model.change_job(&second, |job| job.metadata.labels = None);
-    rejected(
-        model,
-        "a Job in its set has no number in its jobset.sigs.k8s.io/job-global-index label",
-    );
-}
-
-#[test]
-fn a_set_with_too_many_pods_is_rejected() {
-    let mut model = Model::new("mesh:4x4", &json!({}));
-    model.add_job_of("s", 0, "4x2", 4);
-    model.add_job_of("s", 1, "4x2", 5);
-    rejected(model, "its set has 2 Jobs with 9 completions in total, too many for 8 nodes");
-}
-
-/// Checks that a set's two Jobs get no box, and that `why` is the reason for both.
-fn rejected(mut model: Model, why: &str) {
-    let made = settle(&mut model);
-    let reasons: Vec<&str> = made.waiting.iter().map(|one| one.why.as_str()).collect();
-    assert_eq!((made.status.busy, reasons), (0, vec![why; 2]));
+fn sets_that_do_not_match_their_shape_get_no_box() {
+    let same = "two Jobs in its set have the same number in jobset.sigs.k8s.io/job-global-index";
+    let no_number =
+        "a Job in its set has no number in its jobset.sigs.k8s.io/job-global-index label";
+    let too_many = "its set has 2 Jobs with 9 completions in total, too many for 8 nodes";
+    for (number, pods, why) in [(Some(0), 4, same), (None, 4, no_number), (Some(1), 5, too_many)] {
+        let mut model = Model::new("mesh:4x4", &json!({}));
+        model.add_job_of("s", 0, "4x2", 4);
+        let second = model.add_job_of("s", number.unwrap_or(1), "4x2", pods);
+        if number.is_none() {
+            model.change_job(&second, |job| job.metadata.labels = None);
+        }
+        let made = settle(&mut model);
+        let reasons: Vec<&str> = made.waiting.iter().map(|one| one.why.as_str()).collect();
+        assert_eq!((made.status.busy, reasons), (0, vec![why; 2]));
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::model::Model;
 use super::view::View;
-use crate::objects::{ObjectRef, PlacementSpec, Uid};
+use crate::objects::Uid;
 use crate::plan::{Action, Detail, Memory, Plan, Waiting, plan};
 use crate::world::Index;
 
@@ -159,8 +159,8 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
     let placed = |model: &Model, job: &Uid| {
         model.world.placements.values().any(|one| one.spec.job_uid == *job)
     };
-    // The crowded namespace may start one Job that was already waiting, and one outside the box
-    // reserved for the other namespace; then the other namespace gets its turn.
+    // The crowded namespace may start one Job that was already waiting and one Job outside the box
+    // reserved for the other namespace. Then it is the other namespace's turn.
     for (ends, placed_rows, other) in [(1, 4, false), (2, 5, false), (3, 5, false), (0, 5, true)] {
         model.end(&rows[ends]);
         settle_with(&mut model, &mut memory);
@@ -206,18 +206,9 @@ fn a_placement_that_lacks_a_node_still_holds_its_other_nodes() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let jobs = ["a", "b"].map(|name| model.add_job(name, "2x1", &json!({})));
     model.make_pods();
-    // Two replicas create the placements, neither having seen the other's.
+    // Two replicas create the placements; neither has seen the other replica's.
     for (job, nodes) in jobs.iter().zip([["n0-0", "n1-0"], ["n1-0", "n2-0"]]) {
-        let placement = PlacementSpec {
-            machine: "m".into(),
-            job_uid: job.clone(),
-            shape: "2x1".into(),
-            at: "2x1@0,0".into(),
-            nodes: nodes.map(String::from).into(),
-            ..PlacementSpec::default()
-        };
-        let job = ObjectRef::of(&model.world.jobs[job]);
-        assert!(model.apply(&Action::Propose { job, placement }));
+        model.propose(job, &nodes);
     }
     assert_eq!(kinds(&planned(&model)), ["confirm", "withdraw"]);
     // A replica that has not seen this deletion yet may still confirm the older placement.

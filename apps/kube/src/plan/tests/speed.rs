@@ -1,5 +1,5 @@
 //! Measures the time and memory that a plan takes on a large machine with many placements or
-//! waiting Jobs. The checks use small sizes; `PAVIOR_SIZE=long` runs the measurement.
+//! waiting Jobs. The regular checks use small sizes; set `PAVIOR_SIZE=long` for the measurement.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -184,7 +184,7 @@ fn many_jobs_wait_for_a_full_machine() {
     );
 }
 
-/// Returns the shortest time for a plan with `waiting` blocked Jobs.
+/// Returns the shortest time that a plan with `waiting` blocked Jobs takes.
 fn waits(world: &mut World, running: usize, waiting: usize) -> Duration {
     crowd(world, running, waiting);
     let mut memory = Memory::default();

@@ -49,7 +49,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Reads the updates of one kind among the next `most` changes.
+    /// Reads those of the next `most` changes that affect one kind of object.
     pub(super) fn advance(&mut self, model: &Model, kind: usize, most: usize) {
         let to = self.read[kind].saturating_add(most).min(model.changes());
         let (from, end) = (self.read[kind] - model.discarded, to - model.discarded);

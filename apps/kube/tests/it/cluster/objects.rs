@@ -18,7 +18,7 @@ pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
     let annotations = json!({
         "pavior.dev/shape": shape, "pavior.dev/seconds": (run_s + SLACK_S).to_string(),
     });
-    // On clusters that support it, a policy adds the gate and the resource instead.
+    // On clusters that support such policies, a policy adds the gate and the resource instead.
     let mut spec = json!({ "restartPolicy": "Never", "containers": [container] });
     if !mutates() {
         spec["schedulingGates"] = json!([{ "name": "pavior.dev/placement" }]);

@@ -7,7 +7,8 @@ use super::{Cluster, REQUIRED, client};
 use crate::proxy::Proxy;
 
 impl Cluster {
-    /// Starts a replica that acts while it holds the Lease (`lease`), or always (`always`).
+    /// Starts a replica that acts only while it holds the Lease (`lease`), or at all times
+    /// (`always`).
     pub(crate) fn start_replica(&mut self, lease: &str) {
         self.start_replica_as("pavior", lease, &[]);
     }
@@ -30,7 +31,7 @@ impl Cluster {
         let log: File = log.expect("there is room");
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-kube"));
         if let Some(clock) = clock {
-            // The `faketime` command does this too, but would be killed in place of the replica.
+            // The `faketime` command does this too, but it would be killed instead of the replica.
             command.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketimeMT.so.1");
             command.env("FAKETIME", clock).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         }
@@ -53,7 +54,8 @@ impl Cluster {
         let _ = Command::new("kill").args([signal, &pid]).status();
     }
 
-    /// Starts a proxy that disrupts one in `one_of` requests from replicas with account `spoilt`.
+    /// Starts a proxy that disrupts one in `one_of` requests from the replicas whose account is
+    /// `spoilt`.
     pub(crate) fn spoil(&self, seed: u64, one_of: u64) -> Proxy {
         let client = client(&self.runtime, self.path(), "pavior");
         let proxy = Proxy::start(&self.runtime, client, seed, one_of);

@@ -1,6 +1,6 @@
 //! Requests to the API server.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Cluster;
 use super::objects::{JOBS, job};
@@ -84,6 +84,17 @@ impl Cluster {
     /// As Alice, creates a Job whose pods run for `run_s` seconds.
     pub(crate) fn job(&self, name: &str, shape: &str, run_s: u32) {
         self.good(User::Alice, "POST", JOBS, &job(name, shape, run_s));
+    }
+
+    /// As Alice, deletes a Job and then, in the background, its pods.
+    pub(crate) fn delete_job(&self, name: &str) -> Result<Value, Refusal> {
+        let how = json!({ "propagationPolicy": "Background" });
+        self.ask(User::Alice, "DELETE", &format!("{JOBS}/{name}"), &how)
+    }
+
+    /// Returns the number of a Job's pods that have succeeded.
+    pub(crate) fn succeeded(&self, jobs: &str, name: &str) -> Value {
+        self.get(&format!("{jobs}/{name}"))["status"]["succeeded"].clone()
     }
 
     /// Checks that a user's Job is rejected with a reason that contains `word` and is escaped.

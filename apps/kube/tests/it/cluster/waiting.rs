@@ -1,4 +1,4 @@
-//! Waits for conditions, and reports the cluster's state if one does not hold in time.
+//! Waits for conditions, and reports the cluster's state if a condition does not hold in time.
 
 use std::time::{Duration, Instant};
 

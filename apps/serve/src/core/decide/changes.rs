@@ -75,7 +75,7 @@ impl Decider<'_> {
         at: Coordinates,
         state: NodeState,
     ) -> Result<Reply, Stop> {
-        self.require_operator("fail, repair or drain nodes")?;
+        self.caller.require_operator("fail, repair or drain nodes")?;
         let index = self.board(machine)?;
         let grid = self.state.boards[index].grid;
         let coordinates = &at[..grid.axes()];

@@ -63,7 +63,7 @@ impl ServiceState {
 impl Decider<'_> {
     /// Accepts the command's time as correct, ending any doubt about the clock.
     pub(super) fn confirm_clock(&mut self) -> Result<Reply, Stop> {
-        self.require_operator("confirm the clock")?;
+        self.caller.require_operator("confirm the clock")?;
         let was = Instant(self.state.now_ms);
         let ended = if self.state.is_clock_doubted() { self.trust_clock() } else { 0 };
         Ok(Reply::Clock(Clock { was, now: Instant(self.now_ms), ended: ended as u64 }))

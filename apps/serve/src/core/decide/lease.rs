@@ -27,7 +27,8 @@ impl Decider<'_> {
         let fits = self.state.boards[board].could_ever_fit(&request);
         fits.map_err(|refusal| self.refusal(board, request, refusal))?;
         let machine = self.state.boards[board].machine();
-        // If the request may wait, check the quota against the most nodes that it could be granted.
+        // If the request may wait, check the quota against the largest number of nodes that it
+        // could get.
         let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };
         self.check_quota(&tenant, needed)?;
         let admission = Admission { board, tenant, request, asked };
@@ -61,8 +62,10 @@ impl Decider<'_> {
         })
     }
 
+    /// Grants a lease on specific free nodes. Unlike [`Decider::allocate`], does not check advance
+    /// reservations, because a job is already using the nodes.
     pub(super) fn hold(&mut self, asked: LeaseRequest, parts: &[Cuboid]) -> Result<Reply, Stop> {
-        self.require_operator("hold nodes")?;
+        self.caller.require_operator("hold nodes")?;
         let (board, tenant) = self.resolve(&asked)?;
         let free = self.state.boards[board].check_free(parts);
         free.map_err(|reason| Problem::new(Reason::NotFree, reason))?;
@@ -75,7 +78,8 @@ impl Decider<'_> {
         Ok(self.grant(Admission { board, tenant, request, asked }, &parts))
     }
 
-    /// Resolves a request's machine and tenant. Also checks that its job name is not in use.
+    /// Resolves a request's machine and tenant. Also checks that the job name is not in use and
+    /// that epochs remain.
     fn resolve(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
         if self.state.epoch + 1 >= epoch::MAX_EPOCH {

@@ -23,7 +23,7 @@ use super::{
 pub struct Decision {
     /// The reply to the caller.
     pub reply: Reply,
-    /// The request to diagnose, if the strategy refused it.
+    /// The request to be diagnosed, if the strategy refused it.
     pub refused: Option<RefusedRequest>,
 }
 
@@ -76,7 +76,7 @@ struct Decider<'a> {
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// True if the queues should advance only after a later end or grant in the batch.
+    /// True if the queues should advance only after a later end or grant command in the batch.
     more: bool,
 }
 
@@ -188,12 +188,5 @@ impl Decider<'_> {
     /// Returns the index of the named machine, or of the first machine if no name is given.
     fn board(&self, name: Option<&str>) -> Result<usize, Problem> {
         find_machine(self.state.boards.iter().map(|board| &board.spec), name)
-    }
-
-    fn require_operator(&self, action: &str) -> Result<(), Problem> {
-        if self.caller.tenant.is_none() {
-            return Ok(());
-        }
-        Err(Problem::new(Reason::OperatorOnly, format!("only the operator may {action}")))
     }
 }

@@ -13,7 +13,7 @@ const MAX_RESERVATIONS: usize = 1000;
 
 impl Decider<'_> {
     pub(super) fn reserve(&mut self, asked: ReservationRequest) -> Result<Reply, Stop> {
-        self.require_operator("reserve nodes")?;
+        self.caller.require_operator("reserve nodes")?;
         let board = self.board(asked.machine.as_deref())?;
         let from_ms = asked.from_ms.unwrap_or(self.now_ms);
         if asked.to_ms <= self.now_ms {
@@ -46,7 +46,7 @@ impl Decider<'_> {
     }
 
     pub(super) fn unreserve(&mut self, id: u64) -> Result<Reply, Stop> {
-        self.require_operator("cancel reservations")?;
+        self.caller.require_operator("cancel reservations")?;
         let Some(reservation) = self.state.reservations.get(&id).cloned() else {
             let detail = format!("no such reservation: `{id}`");
             return Err(Problem::new(Reason::UnknownReservation, detail).into());

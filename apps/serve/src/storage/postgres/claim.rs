@@ -36,7 +36,7 @@ pub struct ClaimTimeouts {
 struct ClaimState {
     /// The epoch that this server uses for writing.
     epoch: Option<i64>,
-    /// The reason why the last epoch was lost, once the thread has noticed.
+    /// The reason why the last epoch was lost. Set once the thread has noticed the loss.
     lost: Option<String>,
     /// The start of the writer's current decision.
     decision_start: Option<Instant>,
@@ -86,8 +86,8 @@ impl ServerClaim {
         (state.epoch, state.lost) = (epoch, None);
     }
 
-    /// Ends the claim to an epoch, for the given reason, unless the writer has taken over again in
-    /// the meantime.
+    /// Ends the claim to an epoch, for the given reason. Has no effect if the writer has taken over
+    /// again in the meantime.
     fn end(&self, epoch: i64, reason: &str) {
         let mut state = self.state.lock();
         if state.epoch == Some(epoch) {
@@ -95,7 +95,7 @@ impl ServerClaim {
         }
     }
 
-    /// Returns the reason why this server may no longer write, if the thread has noticed.
+    /// Returns the reason why this server may no longer write, if the thread has found one.
     pub(super) fn lost(&self) -> Option<String> {
         self.state.lock().lost.clone()
     }
@@ -145,7 +145,8 @@ struct Renewal {
 }
 
 impl Renewal {
-    /// Renews the claim if a renewal is due, and tells the readers whether it is still valid.
+    /// Renews the claim if a renewal is due, and tells the readers whether the claim is still
+    /// valid.
     fn answer(&mut self, claim: &ServerClaim, checks: Vec<ClaimCheck>, is_due: bool) {
         let (epoch, decision_start) = {
             let state = claim.state.lock();
@@ -167,8 +168,8 @@ impl Renewal {
     }
 
     /// Executes a statement that renews or checks the claim. If the database is unreachable, the
-    /// claim may still be valid, so it ends only after so long without a heartbeat that another
-    /// server may take over.
+    /// claim may still be valid. The claim then ends only after so long without a heartbeat that
+    /// another server may take over.
     fn renew(&mut self, claim: &ServerClaim, statement: &str, epoch: i64) -> Result<(), String> {
         let began = Instant::now();
         // The connection may have been lost, so try the statement once more.

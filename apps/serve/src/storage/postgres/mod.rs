@@ -48,7 +48,8 @@ fn describe(error: &postgres::Error) -> String {
     format!("PostgreSQL: {error}{}", cause.unwrap_or_default())
 }
 
-/// Returns a column of a row. The table may belong to another program and have other column types.
+/// Returns a column of a row. The table may belong to another program, so its columns may have
+/// other types.
 fn column<'a, T: FromSql<'a>>(row: &'a Row, index: usize) -> Result<T, StoreError> {
     row.try_get(index).map_err(|error| failed(&error))
 }

@@ -1,38 +1,26 @@
 //! The database password, which is never printed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use postgres::Config;
 use postgres::config::Host;
-use thiserror::Error;
 
 use crate::secret;
-
-/// An error from reading the password. Its text never contains the password.
-#[derive(Debug, Error)]
-#[error("{}: {reason}", .file.display())]
-pub struct PasswordError {
-    /// The file that should contain the password.
-    pub file: PathBuf,
-    /// The reason.
-    pub reason: String,
-}
 
 /// Sets a connection's password from the given file, or else from the URL, `PGPASSWORD`, or the
 /// file named by `PGPASSFILE`, in this order. `variable` reads an environment variable.
 ///
 /// # Errors
-/// Returns an error if a named file cannot be used.
+/// Returns an error, which never contains the password, if a named file cannot be used.
 pub fn set_password(
     config: &mut Config,
     file: Option<&Path>,
     variable: impl Fn(&str) -> Option<String>,
-) -> Result<(), PasswordError> {
+) -> Result<(), String> {
     if let Some(file) = file {
         let text = read(file)?;
         let Some(line) = text.lines().next().filter(|line| !line.is_empty()) else {
-            let reason = "it contains no password".to_string();
-            return Err(PasswordError { file: file.to_path_buf(), reason });
+            return Err(format!("{}: it contains no password", file.display()));
         };
         config.password(line);
         return Ok(());
@@ -51,16 +39,12 @@ pub fn set_password(
     Ok(())
 }
 
-fn read(file: &Path) -> Result<String, PasswordError> {
-    let failed = |error: std::io::Error| PasswordError {
-        file: file.to_path_buf(),
-        reason: error.to_string(),
-    };
-    secret::read_text(file).map_err(failed)
+fn read(file: &Path) -> Result<String, String> {
+    secret::read_text(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Returns the password from a line `HOST:PORT:DATABASE:USER:PASSWORD` if it matches a connection.
-/// `*` matches anything; `\:` and `\\` stand for a colon and a backslash.
+/// Returns the password from a line `HOST:PORT:DATABASE:USER:PASSWORD` if the line matches a
+/// connection. `*` matches anything; `\:` and `\\` stand for a colon and a backslash.
 fn matching(line: &str, config: &Config) -> Option<String> {
     if line.starts_with('#') {
         return None;
@@ -137,9 +121,8 @@ mod tests {
         let mut config: Config = url.parse().expect("the address is valid");
         for mode in [0o644, 0o640, 0o604, 0o620] {
             set(mode);
-            let error = set_password(&mut config, Some(&file), |_| None)
+            let text = set_password(&mut config, Some(&file), |_| None)
                 .expect_err("the file is open to others");
-            let text = error.to_string();
             assert!(text.contains("chmod 600") && !text.contains("geheim"), "{text}");
         }
         set(0o600);

@@ -1,4 +1,4 @@
-//! The read side of the database.
+//! Reads, verifies and removes rows, and saves snapshots.
 
 use parking_lot::Mutex;
 use postgres::{Client, Config, Row};
@@ -15,7 +15,7 @@ const JOURNAL: &str = "pavior_journal";
 const SNAPSHOT: &str = "pavior_snapshot";
 const NOT_LAST: &str = "this is not the last row written";
 
-/// The read side of the database.
+/// A connection for everything except appending records.
 pub(super) struct Rows {
     config: Config,
     client: Mutex<Option<Client>>,
@@ -50,7 +50,7 @@ impl Rows {
         }
         let query = "SELECT coalesce((SELECT sum FROM pavior_journal WHERE seq = $1),
             (SELECT chain FROM pavior_snapshot WHERE seq = $1))";
-        let row = self.with(|client| client.query_one(query, &[&(seq as i64)]))?;
+        let row = self.with(|client| client.query_one(query, &[&number(seq)]))?;
         Ok(column::<Option<i64>>(&row, 0)?.map(Chain))
     }
 
@@ -100,7 +100,7 @@ impl Rows {
         let query =
             "SELECT seq, record, sum FROM pavior_journal WHERE seq > $1 ORDER BY seq LIMIT $2";
         loop {
-            let rows = self.with(|client| client.query(query, &[&(last.seq as i64), &PAGE]))?;
+            let rows = self.with(|client| client.query(query, &[&number(last.seq), &PAGE]))?;
             for row in &rows {
                 let text = last.advance(row, head)?;
                 if !each(last.seq, text)? {
@@ -148,7 +148,7 @@ impl Position {
 
 impl History for Rows {
     fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError> {
-        let most = i64::try_from(seq).unwrap_or(i64::MAX);
+        let most = number(seq);
         let query = "SELECT seq, body, chain, sum FROM pavior_snapshot WHERE seq <= $1
             ORDER BY seq DESC LIMIT 1";
         let row = self.with(|client| client.query_opt(query, &[&most]))?;
@@ -161,18 +161,24 @@ impl History for Rows {
     }
 
     fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError> {
-        let oldest = self.oldest()?;
-        if after < oldest {
-            return Err(StoreError::Compacted(oldest));
-        }
-        self.rows(after, &mut |seq, text| {
+        let check = || match self.oldest()? {
+            oldest if after < oldest => Err(StoreError::Compacted(oldest)),
+            _ => Ok(()),
+        };
+        check()?;
+        let found = self.rows(after, &mut |seq, text| {
             let record = read::parse_record(JOURNAL, seq, text.as_bytes())?;
             if record.seq != seq {
                 let reason = format!("it contains record {}", record.seq);
                 return Err(StoreError::damaged(JOURNAL, seq, reason));
             }
             Ok(each(record)?)
-        })
+        });
+        // The leader may have removed rows in the meantime.
+        if matches!(found, Err(StoreError::Damaged { .. })) {
+            check()?;
+        }
+        found
     }
 
     fn oldest(&self) -> Result<u64, StoreError> {
@@ -183,7 +189,7 @@ impl History for Rows {
     }
 
     fn within(&self, bytes: u64) -> Result<u64, StoreError> {
-        let most = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let most = number(bytes);
         let query = "SELECT coalesce(max(seq), 0) FROM (
             SELECT seq, sum(pg_column_size(record)) OVER (ORDER BY seq DESC) AS size
             FROM pavior_journal) AS sizes WHERE size > $1";
@@ -199,12 +205,12 @@ impl History for Rows {
         let sum = chain.then(snapshot.seq, &body).0;
         let query = "INSERT INTO pavior_snapshot (seq, body, chain, sum) VALUES ($1, $2, $3, $4)
             ON CONFLICT DO NOTHING";
-        let seq = snapshot.seq as i64;
+        let seq = number(snapshot.seq);
         self.with(|client| client.execute(query, &[&seq, &body, &chain.0, &sum])).map(drop)
     }
 
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
-        let most = seq as i64;
+        let most = number(seq);
         let base = "SELECT max(seq) FROM pavior_snapshot WHERE seq <= $1";
         let row = self.with(|client| client.query_one(base, &[&most]))?;
         let base: Option<i64> = column(&row, 0)?;
@@ -216,6 +222,11 @@ impl History for Rows {
             transaction.commit()
         })
     }
+}
+
+/// Converts a record number or size to the database's type.
+fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// Verifies the checksum of a snapshot's row (number, body, record checksum, row checksum). Returns

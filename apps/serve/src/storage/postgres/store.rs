@@ -65,7 +65,7 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects, creates missing tables, and becomes the writer if there is no other.
+    /// Connects, creates missing tables, and becomes the writer if there is no other writer.
     ///
     /// # Errors
     /// Returns an error if the database is unreachable or rows were changed or removed.

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pavior_serve::core::{Ask, Caller, Command, FormattedReply, LeaseRequest, StateView};
-use pavior_serve::service::written;
+use pavior_serve::service::format_reply;
 use pavior_serve::storage::disk::DiskFolder;
 use pavior_serve::writer::CallerCommand;
 use pavior_trials::{attacked, size};
 use serde_json::{Value, json};
 
 use crate::bare_writer::{BareWriter, StartClock, wait};
-use crate::client::{holder, until};
+use crate::client::{find, holder, until};
 use crate::decisions::limits;
 use crate::random::Random;
 use crate::server::{Server, Setup};
@@ -20,23 +20,15 @@ const HOUR: u64 = 3600 * 1000;
 const YEAR: u64 = 365 * 24 * HOUR;
 const THEN: u64 = 1_750_000_000_000;
 
-/// Opens a folder once no process started by another test holds its lock anymore.
-fn locked(folder: &Path) -> DiskFolder {
-    let mut opened = None;
-    until("the lock", || {
-        opened = DiskFolder::open(folder).ok();
-        opened.is_some()
-    });
-    opened.unwrap()
-}
-
 /// A writer with a given clock.
 struct ClockedWriter(BareWriter);
 
 impl ClockedWriter {
     fn start(folder: &Path, wall_ms: u64, confirmed: bool) -> ClockedWriter {
         let clock = StartClock { wall_ms, confirmed };
-        let running = BareWriter::start(locked(folder), clock, limits());
+        // A process started by another test may still hold the lock.
+        let disk = find("the lock", || DiskFolder::open(folder).ok());
+        let running = BareWriter::start(disk, clock, limits());
         let running = ClockedWriter(running.expect("the folder is sound"));
         // The writer detects the wrong clock before it answers the first query.
         running.view();
@@ -51,7 +43,7 @@ impl ClockedWriter {
         let caller = Caller { tenant: tenant.map(str::to_string) };
         let answer =
             wait(self.0.writer.carry_out(CallerCommand { caller, key: None, command })).unwrap();
-        let FormattedReply { status, body } = written(&answer.reply);
+        let FormattedReply { status, body } = format_reply(&answer.reply);
         (status, serde_json::from_str(&body).unwrap())
     }
 

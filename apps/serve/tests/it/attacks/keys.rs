@@ -4,7 +4,7 @@ use pavior_serve::core::{
     Caller, Command, FormattedReply, IdempotencyKey, ServiceLimits, ServiceRecord, ServiceState,
     StateSnapshot,
 };
-use pavior_serve::service::written;
+use pavior_serve::service::format_reply;
 use pavior_trials::{attacked, size};
 use serde_json::json;
 
@@ -59,11 +59,11 @@ impl Requests {
     fn send(&mut self, state: &mut ServiceState, tenant: u64, number: u64) -> bool {
         self.now_ms += 1;
         let caller = Caller { tenant: Some(format!("t{tenant}")) };
-        let key = IdempotencyKey { key: format!("k{number}"), digest: number, write: written };
+        let key = IdempotencyKey { key: format!("k{number}"), digest: number, write: format_reply };
         let reply = FormattedReply { status: 409, body: format!("[{tenant},{number}]") };
         let (before, command) = (self.records.len(), Command::StoreReply(reply.clone()));
         let decision = state.decide(self.now_ms, &caller, Some(&key), command, &mut self.records);
-        written(&decision.reply) == reply && self.records.len() == before
+        format_reply(&decision.reply) == reply && self.records.len() == before
     }
 }
 

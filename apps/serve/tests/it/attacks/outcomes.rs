@@ -11,7 +11,7 @@ use pavior_serve::core::{
     Ask, Caller, Command, Event, FormattedReply, IdempotencyKey, JobName, LeaseRequest,
     ServiceLimits,
 };
-use pavior_serve::service::written;
+use pavior_serve::service::format_reply;
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::journal::JournalStore;
 use pavior_serve::writer::{CallerCommand, Unavailable, WriterHandle};
@@ -42,12 +42,13 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
 fn ask(number: u64) -> CallerCommand {
     let job = Some(JobName::Number(number as i64));
     let command = Command::Lease(LeaseRequest { job, ..LeaseRequest::of(Ask::Shape([1, 1, 1])) });
-    let key = Some(IdempotencyKey { key: format!("k{number}"), digest: number, write: written });
+    let key =
+        Some(IdempotencyKey { key: format!("k{number}"), digest: number, write: format_reply });
     CallerCommand { caller: Caller::OPERATOR, key, command }
 }
 
 async fn answer(writer: &WriterHandle, number: u64) -> Outcome {
-    writer.carry_out(ask(number)).await.map(|answer| written(&answer.reply))
+    writer.carry_out(ask(number)).await.map(|answer| format_reply(&answer.reply))
 }
 
 /// Counts each job's grants in the journal.
@@ -110,7 +111,8 @@ fn a_reply_says_whether_a_command_survived_a_failing_disk() {
                 Err(_) => there != 0 && !twice(&outcomes, *number),
             });
         }
-        // After each request is retried with the same key, it has been executed exactly once.
+        // After every request has been retried with the same key, each has been executed exactly
+        // once.
         let again = with_writer(&after, async |writer| {
             let mut again = Vec::new();
             for (number, _) in &outcomes {

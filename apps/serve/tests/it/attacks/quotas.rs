@@ -1,14 +1,14 @@
-//! Tests whether tenants can exceed their quota through strategies that round up.
+//! Tests whether tenants can exceed their quotas by using strategies that round up.
 
 use std::collections::HashMap;
 
 use pavior::Freedom;
 use pavior_serve::core::{
-    Ask, Caller, Command, Event, LeaseRequest, MachineSpec, ServiceLimits, ServiceRecord,
-    ServiceState,
+    Ask, Caller, Command, Event, LeaseRequest, ServiceLimits, ServiceRecord, ServiceState,
 };
 use pavior_trials::{attacked, size};
 
+use crate::decisions::machines;
 use crate::random::Random;
 
 const QUOTA: u64 = 24;
@@ -28,13 +28,8 @@ const MACHINES: [(&str, &str); 9] = [
 fn begin(machine: &str, strategy: &str, scheduler: &str) -> ServiceState {
     let limits = ServiceLimits { quota: Some(QUOTA), waiting: 50, ..ServiceLimits::default() };
     let mut state = ServiceState::new(limits, 1);
-    let machines = vec![MachineSpec {
-        name: "default".into(),
-        machine: machine.into(),
-        strategy: strategy.into(),
-        scheduler: Some(scheduler.into()),
-        shape_rule: "compact".into(),
-    }];
+    let mut machines = machines(Some(scheduler));
+    (machines[0].machine, machines[0].strategy) = (machine.into(), strategy.into());
     let event = Event::Configured { machines };
     state.apply(&ServiceRecord { seq: 1, at_ms: 0, event, kept: None }).unwrap();
     state

@@ -48,7 +48,7 @@ fn a_batch_counts_as_its_operations() {
     let (mut failed, began) = (0, Instant::now());
     for _ in 0..tries {
         let reply = a.post("/v1/batch", &batch);
-        // Paying off the debt of 10 and refilling the bucket takes three seconds.
+        // Paying off the debt of 10 requests and refilling the bucket takes three seconds.
         failed += usize::from(reply.status != 429 && began.elapsed() < Duration::from_secs(2));
     }
     attacked("tenants", "batches beyond the rate", tries, failed);

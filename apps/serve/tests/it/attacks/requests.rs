@@ -1,10 +1,10 @@
-//! Checks that malformed requests are never executed: those with duplicate members, unknown
-//! parameters, or bodies that are not JSON.
+//! Checks that malformed requests are never executed: requests with duplicate members, with unknown
+//! parameters, or with bodies that are not JSON.
 
 use serde_json::Value;
 
 use crate::random::Random;
-use crate::server::fresh;
+use crate::server::served;
 
 /// Paths with valid bodies.
 const BODIES: [(&str, &str); 9] = [
@@ -92,8 +92,7 @@ fn refused(
     status: u16,
     mut request: impl FnMut() -> (&'static str, String, String, &'static str),
 ) {
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (_server, mut client) = served(|_| {});
     client.lease(r#"{"shape":[8,2]}"#);
     let (mut failed, tried) = (0, pavior_trials::size(2000, 2000, 60_000));
     let before = client.get("/v1/state").text;

@@ -1,4 +1,4 @@
-//! Tests clients that present leases from the original service to a restored copy.
+//! Tests clients that present the original service's leases to a restored copy.
 
 use std::path::Path;
 

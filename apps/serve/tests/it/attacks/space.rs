@@ -1,7 +1,7 @@
 //! Tests tenants that try to exhaust queue slots and disk space.
 
 use pavior_serve::core::{Ask, Caller, Command, FormattedReply, LeaseRequest, ServiceState};
-use pavior_serve::service::written;
+use pavior_serve::service::format_reply;
 use pavior_trials::{attacked, size};
 use serde_json::{Value, json};
 
@@ -9,7 +9,8 @@ use crate::client::batch;
 use crate::decisions::begin;
 use crate::server::fresh;
 
-/// Returns the total size of the files in a folder, at any depth, whose names begin with `start`.
+/// Returns the total size of all files in a folder and its subfolders whose names begin with
+/// `start`.
 pub(super) fn bytes(folder: &std::path::Path, start: &str) -> u64 {
     let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().collect::<Vec<_>>());
     let of = |entry: &std::fs::DirEntry| match entry.file_type() {
@@ -30,7 +31,7 @@ fn a_tenant_cannot_fill_the_queue() {
         let caller = Caller { tenant: Some(tenant.to_string()) };
         let asked = LeaseRequest { wait: true, ..LeaseRequest::of(Ask::Shape([8, 5, 1])) };
         let decision = state.decide(1, &caller, None, Command::Lease(asked), &mut records);
-        let FormattedReply { status, body } = written(&decision.reply);
+        let FormattedReply { status, body } = format_reply(&decision.reply);
         (status, serde_json::from_str::<Value>(&body).unwrap())
     };
     let whole = Command::Lease(LeaseRequest::of(Ask::Shape([8, 8, 1])));

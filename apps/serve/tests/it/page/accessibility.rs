@@ -4,15 +4,14 @@ use pavior_trials::Browser;
 use serde_json::json;
 
 use super::{check_accessibility, scheduled};
-use crate::server::{Server, fresh};
+use crate::server::{Server, fresh, served};
 
 /// Starts a server for a torus with tenants, a waiting request and a refused request.
 fn busy() -> Server {
-    let (server, _) = fresh(|setup| {
+    let (server, mut client) = served(|setup| {
         setup.machine = "torus:4x4x4".into();
         setup.scheduler = Some("easy".into());
     });
-    let mut client = server.client();
     for (index, tenant) in ["alice", "bob", "carol"].iter().enumerate() {
         let lease = json!({
             "shape": [4, 4, 1], "tenant": tenant, "job": format!("job-{index}"), "ttl_s": 3600,

@@ -3,7 +3,7 @@
 use pavior_trials::Browser;
 use serde_json::json;
 
-use crate::server::fresh;
+use crate::server::{fresh, served};
 
 /// The part of a view that the URL describes.
 const SEEN: &str = "(() => { const { page, stage } = window.pavior; return JSON.stringify({
@@ -15,8 +15,7 @@ const SEEN: &str = "(() => { const { page, stage } = window.pavior; return JSON.
 #[test]
 fn the_url_restores_the_view() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, _) = fresh(|setup| setup.machine = "torus:4x4x4".into());
-    let mut client = server.client();
+    let (server, mut client) = served(|setup| setup.machine = "torus:4x4x4".into());
     for (index, nodes) in [4, 1, 3, 2].into_iter().enumerate() {
         let tenant = ["alice", "bob"][index % 2];
         let shape = [nodes, 1, 1];

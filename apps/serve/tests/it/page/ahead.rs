@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{check_accessibility, log_in};
 use crate::client::{Client, until};
 use crate::reservations::at;
-use crate::server::{Server, fresh};
+use crate::server::{Server, fresh, served};
 
 fn lease(shape: [u16; 3], job: &str) -> Value {
     json!({ "shape": shape, "job": job, "estimate_s": 9000, "wait": true })
@@ -14,11 +14,10 @@ fn lease(shape: [u16; 3], job: &str) -> Value {
 
 /// Starts a server for a torus with two jobs, a reservation, and two waiting requests.
 fn planned() -> (Server, Client) {
-    let (server, _) = fresh(|setup| {
+    let (server, mut client) = served(|setup| {
         setup.machine = "torus:4x4x2".into();
         setup.scheduler = Some("easy".into());
     });
-    let mut client = server.client();
     client.lease(lease([4, 2, 2], "wide"));
     client.lease(lease([2, 1, 2], "moves"));
     client.lease(lease([4, 4, 2], "all"));
@@ -37,7 +36,7 @@ fn a_waiting_request_has_a_bar_from_its_earliest_to_its_latest_start() {
     browser.open(&format!("{}/#list=waiting", server.address));
     browser.until("document.querySelectorAll('#waiting .track:not([hidden])').length === 2");
     browser.shows("note", "No forecast has been compared with an actual start yet");
-    // Screen readers get the times in the service's answer.
+    // Screen readers get the times from the service's answer.
     let queue = client.get("/v1/queue").json();
     let forecast = &queue["waiting"][0]["forecast"];
     let [earliest, latest] = ["earliest", "latest"].map(|name| forecast[name].as_str().unwrap());
@@ -89,8 +88,7 @@ fn reservations_are_listed_and_drawn_until_canceled() {
 #[test]
 fn slots_are_counted_and_drawn() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, _) = fresh(|setup| setup.machine = "torus:8x8x8".into());
-    let mut client = server.client();
+    let (server, mut client) = served(|setup| setup.machine = "torus:8x8x8".into());
     for (shape, ttl_s) in [([8, 8, 3], 600), ([4, 8, 4], 900), ([3, 3, 1], 300)] {
         client.lease(json!({ "shape": shape, "ttl_s": ttl_s }));
     }
@@ -116,7 +114,7 @@ fn slots_are_counted_and_drawn() {
     browser.until("window.pavior.page.marks.length === 0");
 }
 
-/// Checks that the page shows slots after moves, and that its URL restores them.
+/// Checks that the page shows the slots available after moves, and that its URL restores this view.
 #[test]
 fn the_url_restores_slots_after_moves() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

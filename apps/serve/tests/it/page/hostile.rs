@@ -4,13 +4,12 @@ use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::reservations::at;
-use crate::server::fresh;
+use crate::server::served;
 
 #[test]
 fn names_are_never_treated_as_html() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, _) = fresh(|setup| setup.scheduler = Some("easy".into()));
-    let mut client = server.client();
+    let (server, mut client) = served(|setup| setup.scheduler = Some("easy".into()));
     let names = [
         "<img src=x onerror=alert(1)>",
         "\"><script>alert(1)</script>",

@@ -3,15 +3,14 @@
 use pavior_trials::Browser;
 
 use crate::client::batch;
-use crate::server::fresh;
+use crate::server::served;
 
 /// Prints frame times without checking them, because they depend on the load and on software
 /// rendering. Checks that only visible faces are drawn, and that the picture is sharp at rest.
 #[test]
 fn a_large_machine_is_drawn() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
-    let (server, _) = fresh(|setup| setup.machine = "torus:16x16x16".into());
-    let mut client = server.client();
+    let (server, mut client) = served(|setup| setup.machine = "torus:16x16x16".into());
     let leases = batch(vec![r#"{"lease":{"shape":[1,2,1]}}"#; 2000]);
     let answers = client.post("/v1/batch", leases).json();
     let granted = answers["answers"].as_array().unwrap().iter().filter(|one| one["status"] == 201);

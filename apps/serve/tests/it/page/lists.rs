@@ -4,7 +4,7 @@ use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::client::batch;
-use crate::server::fresh;
+use crate::server::served;
 
 /// The visible names in the job table, in order.
 const NAMES: &str =
@@ -30,8 +30,7 @@ fn search(browser: &mut Browser, text: &str) {
 #[test]
 fn the_job_table_sorts_and_searches() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (server, mut client) = served(|_| {});
     let jobs =
         [("b10", "alice", [8, 2], 600), ("b9", "bob", [2, 1], 7200), ("a", "bob", [3, 1], 60)];
     for (job, tenant, shape, ttl) in jobs {
@@ -77,8 +76,7 @@ fn the_job_table_sorts_and_searches() {
 #[test]
 fn a_click_counts_even_if_the_machine_changes_during_it() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (server, mut client) = served(|_| {});
     client.lease(json!({ "shape": [8, 2], "job": "first" }));
     browser.open(&server.address);
     browser.shows("jobs", "first");
@@ -102,8 +100,7 @@ fn a_click_counts_even_if_the_machine_changes_during_it() {
 #[test]
 fn a_renewed_lease_ends_later_in_the_table() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, _) = fresh(|_| {});
-    let mut client = server.client();
+    let (server, mut client) = served(|_| {});
     let lease = client.lease(json!({ "shape": [1, 1], "job": "renewed", "ttl_s": 60 }));
     browser.open(&server.address);
     browser.shows("jobs", "renewed");
@@ -119,8 +116,7 @@ fn a_renewed_lease_ends_later_in_the_table() {
 #[test]
 fn ten_thousand_jobs_need_few_elements() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, _) = fresh(|setup| setup.machine = "torus:32x32x16".into());
-    let mut client = server.client();
+    let (server, mut client) = served(|setup| setup.machine = "torus:32x32x16".into());
     for part in 0..5 {
         let lease = |index: usize| {
             json!({ "lease": { "shape": [1, 1, 1], "job": 2000 * part + index } }).to_string()

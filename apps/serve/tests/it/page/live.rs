@@ -2,16 +2,15 @@
 
 use pavior_trials::Browser;
 
-use crate::server::fresh;
+use crate::server::{fresh, served};
 
 #[test]
 fn the_page_shows_the_present_and_the_past() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
-    let (server, _) = fresh(|setup| {
+    let (server, mut client) = served(|setup| {
         setup.machine = "grid:8x8x4w".into();
         setup.scheduler = Some("fcfs".into());
     });
-    let mut client = server.client();
     client.post("/v1/leases", r#"{"shape":[4,4,4],"job":"first"}"#);
     client.post("/v1/nodes/fail", r#"{"node":[7,7,3]}"#);
     browser.open(&server.address);
@@ -72,7 +71,7 @@ fn the_page_shows_the_present_and_the_past() {
 fn moves_are_drawn(browser: &mut Browser) {
     browser.value("document.getElementById('shape').value = '8x4x4'");
     browser.value("document.querySelector('#ask button').click()");
-    browser.shows("answer", "Sooner: moving");
+    browser.shows("answer", "Moving");
     browser.shows("answer", "job first from");
     browser.shows("answer", "job <b>second</b> from");
     assert_eq!(browser.value("window.pavior.page.moves.length"), 2);
@@ -88,7 +87,8 @@ fn moves_are_drawn(browser: &mut Browser) {
     browser.press("2");
 }
 
-/// Checks that the time axis ends now, even if nothing happens or a past state is shown.
+/// Checks that the time axis ends at the current time, even if nothing happens or a past state is
+/// shown.
 #[test]
 fn the_time_axis_ends_at_the_current_time() {
     let Some(mut browser) = Browser::start(400, 900) else { return };

@@ -3,16 +3,15 @@
 use pavior_trials::Browser;
 use serde_json::json;
 
-use crate::server::{Server, fresh};
+use crate::server::{Server, served};
 
-/// Serves a mesh and a torus with 64 nodes and some jobs each, and an empty row of 16 nodes.
+/// Serves a mesh and a torus, each with 64 nodes and some jobs, and an empty row of 16 nodes.
 fn three_machines() -> Server {
-    let (server, _) = fresh(|setup| {
+    let (server, mut client) = served(|setup| {
         setup.scheduler = Some("fcfs".into());
         setup.more =
             vec![("cube".into(), "torus:4x4x4".into()), ("r&d #1".into(), "mesh:16".into())];
     });
-    let mut client = server.client();
     client.lease(json!({ "shape": [3, 5], "job": "flat", "tenant": "alice" }));
     let job = json!({ "machine": "cube", "shape": [4, 4, 3], "job": "deep", "tenant": "bob" });
     client.lease(job);

@@ -1,7 +1,7 @@
 //! Tests the page in a real browser.
 //!
-//! Needs Debian's `chromium`. If it is not installed, the tests are reported as skipped, unless
-//! `PAVIOR_REQUIRE_BROWSER` is set. `PAVIOR_SCREENSHOTS=DIR` saves screenshots.
+//! Needs Debian's `chromium`. If `chromium` is not installed, the tests are reported as skipped,
+//! unless `PAVIOR_REQUIRE_BROWSER` is set. `PAVIOR_SCREENSHOTS=DIR` saves screenshots.
 
 mod accessibility;
 mod address;

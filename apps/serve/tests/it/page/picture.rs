@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::random::Random;
-use crate::server::fresh;
+use crate::server::served;
 
 const TENANTS: [(&str, &str); 6] = [
     ("astro", "nbody"),
@@ -19,16 +19,15 @@ const TENANTS: [(&str, &str); 6] = [
 const SHAPES: [[u64; 3]; 8] =
     [[4, 4, 2], [2, 2, 2], [4, 2, 2], [8, 2, 1], [2, 3, 2], [4, 4, 4], [1, 4, 4], [3, 3, 2]];
 
-/// Draws a torus with jobs of six tenants after many jobs have ended, some were refused, and three
-/// are waiting.
+/// Draws a torus with jobs of six tenants. Many jobs have ended, some requests were refused, and
+/// three are waiting.
 #[test]
 fn a_busy_torus() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, _) = fresh(|setup| {
+    let (server, mut client) = served(|setup| {
         setup.machine = "torus:8x8x8".into();
         setup.scheduler = Some("easy".into());
     });
-    let mut client = server.client();
     grant_and_end(&mut client);
     let job = json!({ "shape": [8, 8, 2], "tenant": "climate", "job": "ocean-big" });
     for (shape, tenant) in [([8, 8, 2], "climate"), ([4, 4, 4], "astro"), ([6, 6, 3], "fusion")] {

@@ -34,7 +34,8 @@ fn the_timeline_and_the_list_show_refusals() {
     browser.value(POINT_AT_REFUSAL);
     browser.shows("chart-tip", "refused: ");
     browser.picture("refusals");
-    // Clicking a row shows the state at that time, when fewer nodes were busy than now.
+    // Clicking a row shows the state at the time of the refusal, when fewer nodes were busy than
+    // now.
     server.of("root-secret").lease(json!({ "shape": [2, 2] }));
     browser.shows("counts", "37 busy");
     browser.value("document.querySelector('#refused .name').click()");

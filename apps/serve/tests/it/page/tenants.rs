@@ -6,7 +6,7 @@ use pavior_trials::Browser;
 use serde_json::json;
 
 use super::{check_accessibility, log_in};
-use crate::server::{Server, fresh};
+use crate::server::{Server, fresh, served};
 
 /// The color and pattern of each tenant in the legend.
 const LOOKS: &str = "[...document.querySelectorAll('#legend button .patch')].map((one) =>
@@ -38,8 +38,7 @@ fn different_looks(browser: &mut Browser) -> BTreeSet<String> {
 #[test]
 fn each_of_36_tenants_has_its_own_color_or_pattern() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, _) = fresh(|setup| setup.machine = "torus:8x8x8".into());
-    let mut client = server.client();
+    let (server, mut client) = served(|setup| setup.machine = "torus:8x8x8".into());
     for number in 0..36 {
         let tenant = format!("group-{number:02}");
         client.lease(json!({ "shape": [4, 2, 1], "tenant": tenant, "job": format!("j{number}") }));
@@ -69,11 +68,10 @@ fn each_of_36_tenants_has_its_own_color_or_pattern() {
 
 /// Starts a server on which seven tenants hold all but eight nodes.
 fn seven_tenants() -> Server {
-    let (server, _) = fresh(|setup| {
+    let (server, mut client) = served(|setup| {
         setup.scheduler = Some("easy".into());
         setup.strategy = "gabl".into();
     });
-    let mut client = server.client();
     let names = ["alice", "bob", "carol", "dave", "erin", "frank", "grace"];
     for (index, tenant) in names.iter().enumerate() {
         client
@@ -135,7 +133,8 @@ fn the_legend_explains_ages_and_failed_nodes() {
     browser.shows("legend", "failed");
 }
 
-/// Checks that a tenant's page shows other tenants' leases, even though it gets no events for them.
+/// Checks that a tenant's page shows other tenants' leases, even though the page gets no events for
+/// these leases.
 #[test]
 fn a_tenants_page_shows_the_leases_of_others() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -4,10 +4,10 @@ use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::random::Random;
-use crate::server::fresh;
+use crate::server::served;
 
-/// Checks that the page and the service find equally large free boxes, on machines with and without
-/// wraparound, nearly empty or nearly full, and with failed nodes.
+/// Checks that the page and the service find equally large free boxes. The machines, with and
+/// without wraparound, are nearly empty or nearly full and have failed nodes.
 #[test]
 fn the_page_finds_a_free_box_as_large_as_the_service() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -15,8 +15,7 @@ fn the_page_finds_a_free_box_as_large_as_the_service() {
     let machines = ["mesh:9", "mesh:8x6", "torus:7x5", "mesh:4x5x3", "torus:5x4x4", "grid:6wx4x3"];
     let (mut tried, mut failed) = (0, 0);
     for machine in machines {
-        let (server, _) = fresh(|setup| setup.machine = machine.into());
-        let mut client = server.client();
+        let (server, mut client) = served(|setup| setup.machine = machine.into());
         let axes = machine.matches('x').count() + 1;
         browser.open(&server.address);
         for round in 0..pavior_trials::size(6, 6, 40) {
@@ -50,8 +49,7 @@ fn the_page_finds_a_free_box_as_large_as_the_service() {
 #[test]
 fn the_tiles_show_the_numbers_of_the_service() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
-    let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
-    let mut client = server.client();
+    let (server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
     client.lease(json!({ "shape": [8, 4], "job": "half" }));
     client.post("/v1/nodes/fail", r#"{"node":[0,4]}"#);
     client.post("/v1/nodes/drain", r#"{"node":[0,0]}"#);

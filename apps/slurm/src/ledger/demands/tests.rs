@@ -45,7 +45,8 @@ fn constraints_have_slurms_meaning() {
         ("(c|d)&nvme", false),
         ("a&(b|c)&nvme", true),
         ("c&a|b", true),
-        // False when read left to right, true if `&` binds more tightly. Both must be true.
+        // Read from left to right, this is false. If `&` binds more tightly, it is true. Both
+        // readings must be true.
         ("a|b&c", false),
     ] {
         assert_eq!(node_satisfies(fields(constraint, "N/A", "0")), expected, "{constraint}");
@@ -59,7 +60,7 @@ fn unsupported_constraints_are_errors() {
         ["[a|b]", "a*2", "a&", "&a", "a||b", "(a", "a)", "a b", "{a&b}", "!a", "a,b", "a\nb", &deep]
     {
         let fault = fields(text, "N/A", "0").parse().unwrap_err();
-        assert_eq!(fault, InvalidDemand::Constraint, "{text}");
+        assert_eq!(fault, "its constraint cannot be parsed", "{text}");
     }
     assert!(fields(&"a".repeat(5000), "N/A", "0").parse().is_err());
 }
@@ -92,7 +93,7 @@ fn memory_processors_and_disk_are_compared_in_one_unit() {
     let memory = |text| node_satisfies(fields("(null)", "N/A", text));
     assert!(memory("3000M") && memory("3000") && !memory("3001M") && !memory("3G"));
     assert!(memory("0") && memory("3071999K") && !memory("3072001K"));
-    // The gate rejects memory per processor, which squeue prints in another form.
+    // The gate rejects requests for memory per processor, which squeue prints in a different form.
     assert!(fields("(null)", "N/A", "750Mc").parse().is_err());
     let with = |layout, cpus, disk| {
         node_satisfies(DemandFields { cpus, layout, disk, ..fields("", "", "0") })

@@ -157,12 +157,12 @@ fn truncated_output_is_an_error() {
         assert!(cut.is_err(), "{length} of {}: {cut:?}", whole.len());
     }
     // Output that ends between two records looks complete. Only the exit status of `squeue` shows
-    // that it is not.
+    // that it is incomplete.
     assert_eq!(parse(&whole[..first.len()]).0.len(), 1);
 }
 
-/// Checks `squeue` output from clusters with jobs of every kind, which `tests/it/recorded.rs`
-/// recorded with this mark. Six of the jobs have hostile comments.
+/// Checks `squeue` output that `tests/it/recorded.rs` recorded with this mark, on clusters with
+/// jobs of every kind. Six of the jobs have hostile comments.
 #[test]
 fn recorded_output_is_parsed() {
     let answers: [(&[u8], &str); 3] = [

@@ -1,7 +1,7 @@
 //! Parsers for the output of `scontrol -o show assoc_mgr` and for array throttles. Operators choose
-//! all names in this output, and an association's comment, which comes last on its line, may
-//! contain any text. To prevent forgery, each kind of record is requested separately, and if two
-//! records have the same owner, both are ignored.
+//! all names in this output. An association's comment may contain any text, and it comes last on
+//! its line. To prevent forgery, each kind of record is requested separately. If two records have
+//! the same owner, both are ignored.
 
 use std::collections::HashMap;
 
@@ -114,11 +114,10 @@ fn parse_association(line: &str) -> Option<(Member, Association)> {
 fn parse_limits(text: &str) -> Option<Vec<Limit>> {
     let mut found = Vec::new();
     let mut add = |name: &'static str, unit: Unit, value: &str| {
-        match parse_amount(value)? {
-            Amount::Unset => {}
-            Amount::Limit { most, used } => {
-                found.push(Limit { kind: LimitKind { name, unit }, most, used });
-            }
+        // An unset limit has no value.
+        if !value.is_empty() {
+            let (most, used) = parse_amount(value)?;
+            found.push(Limit { kind: LimitKind { name, unit }, most, used });
         }
         Some(())
     };
@@ -142,24 +141,15 @@ fn parse_limits(text: &str) -> Option<Vec<Limit>> {
     Some(found)
 }
 
-/// A limit and its usage, parsed from `N(3)`, `8(3)`, `8(3.25)`, `8`, or empty text (unset).
-enum Amount {
-    Unset,
-    Limit { most: Option<u64>, used: u64 },
-}
-
-/// Parses a limit and its usage.
-fn parse_amount(text: &str) -> Option<Amount> {
-    if text.is_empty() {
-        return Some(Amount::Unset);
-    }
+/// Parses a limit (`None` if unlimited) and its usage, such as `N(3)`, `8(3)`, `8(3.25)` or `8`.
+fn parse_amount(text: &str) -> Option<(Option<u64>, u64)> {
     let (most, used) = match text.split_once('(') {
         Some((most, used)) => (most, used.strip_suffix(')')?),
         None => (text, "0"),
     };
     let used = number(used.split_once('.').map_or(used, |(whole, _)| whole))?;
     let most = if most == "N" { None } else { Some(number(most)?) };
-    Some(Amount::Limit { most, used })
+    Some((most, used))
 }
 
 /// Parses the throttles in a list of `squeue` identifiers, one per line, such as `7_[1-10%2]`.

@@ -9,11 +9,11 @@ use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
 
-/// The interval, in seconds, between requests for association limits while none are set, and
-/// between requests for an array throttle that `squeue` does not print.
+/// The interval between requests, in seconds. It applies to association limits while none are set,
+/// and to any array throttle that `squeue` does not print.
 const CHECK_INTERVAL_S: u64 = 30;
 
-/// A reader of limits that caches them between cycles.
+/// A reader that requests limits and caches them between cycles.
 #[derive(Default)]
 pub(crate) struct Reader {
     /// The time of the last request for association limits, if any.
@@ -38,7 +38,7 @@ impl Reader {
     }
 
     /// Requests limits and their usage. Must be called after the jobs have been read, so that a job
-    /// that starts in between is counted twice for one cycle rather than not at all.
+    /// that starts between the two reads is counted twice for one cycle rather than not at all.
     ///
     /// # Errors
     /// Returns an error if Slurm does not respond.
@@ -104,8 +104,7 @@ mod tests {
 
     #[test]
     fn malformed_records_are_not_counted_once_no_job_is_waiting() {
-        let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
-        let config = Config::parse(text).unwrap();
+        let config = Config::of_machine("mesh:4x2");
         let mut reader = Reader { malformed: 1, ..Reader::default() };
         let usage = reader.read(&config, &Site::default(), &Ledger::default(), 100).unwrap();
         assert_eq!((usage, reader.malformed), (Usage::default(), 0));

@@ -2,16 +2,15 @@
 
 use super::*;
 
+fn reservation(name: &str, nodes: &[u32], start: u64, end: u64) -> Reservation {
+    let (name, nodes) = (name.into(), names(nodes));
+    Reservation { name, nodes, start, end, ..Reservation::default() }
+}
+
 #[test]
 fn a_job_waits_for_the_end_of_a_reservation() {
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
-    state.reservations = vec![Reservation {
-        name: "repair".into(),
-        nodes: names(&[0, 1, 2, 4, 5, 6]),
-        start: 1030,
-        end: 2000,
-        ..Reservation::default()
-    }];
+    state.reservations = vec![reservation("repair", &[0, 1, 2, 4, 5, 6], 1030, 2000)];
     let mut run = Run::new("easy");
     let decision = run.decide(&state, 1000);
     assert_eq!(opened_gates(&decision.changes), ["2 n3,n7"]);
@@ -20,19 +19,13 @@ fn a_job_waits_for_the_end_of_a_reservation() {
     assert_eq!(opened_gates(&run.at(&state, 2000))[0], "1 n0,n1,n4,n5");
 }
 
-/// Checks that a job in a flexible reservation may start before it begins and use other nodes.
+/// Checks that a job in a flexible reservation may start before the reservation begins and may use
+/// other nodes.
 #[test]
 fn a_job_in_a_flexible_reservation_may_use_other_nodes() {
     let job = SlurmJob { reservation: "flexi".into(), ..shaped("1", "2x2", 4, 9) };
     let mut state = ledger(vec![job, shaped("2", "2x1", 2, 8)]);
-    let (start, end) = (1030, 2000);
-    let of = |name: &str, nodes: &[u32]| Reservation {
-        name: name.into(),
-        nodes: names(nodes),
-        start,
-        end,
-        ..Reservation::default()
-    };
+    let of = |name, nodes: &[u32]| reservation(name, nodes, 1030, 2000);
     state.reservations = vec![of("flexi", &[0, 1, 2]), of("repair", &[4, 7])];
     let never = Run::new("easy").decide(&state, 1000);
     assert!(opened_gates(&never.changes) == ["2 n5,n6"], "{never:?}");
@@ -43,9 +36,8 @@ fn a_job_in_a_flexible_reservation_may_use_other_nodes() {
 /// Checks that a magnetic reservation keeps a gate open longer and is named in notes.
 #[test]
 fn a_magnetic_reservation_extends_patience_and_is_named() {
-    let (name, nodes) = ("magnet".to_string(), names(&[0, 1, 4, 5]));
-    let end = 9000;
-    let magnet = Reservation { name, nodes, end, is_magnetic: true, ..Reservation::default() };
+    let magnet = reservation("magnet", &[0, 1, 4, 5], 0, 9000);
+    let magnet = Reservation { is_magnetic: true, ..magnet };
     let reason = "ReqNodeNotAvail, May be reserved for other job";
     let open = SlurmJob { reason: reason.into(), ..opened("1", "2x2", 4, &[2, 3, 6, 7]) };
     let waits = shaped("2", "4x2", 8, 9);
@@ -66,13 +58,7 @@ fn a_magnetic_reservation_extends_patience_and_is_named() {
 
 #[test]
 fn a_job_uses_only_nodes_that_its_reservation_allows() {
-    let of = |name: &str, nodes: &[u32], start: u64| Reservation {
-        name: name.into(),
-        nodes: names(nodes),
-        start,
-        end: 9000,
-        ..Reservation::default()
-    };
+    let of = |name, nodes: &[u32], start| reservation(name, nodes, start, 9000);
     let elsewhere = of("elsewhere", &[9], 0);
     let licenses = Reservation { allows_other_nodes: true, ..of("licenses", &[], 0) };
     let [later, active] = [of("later", &[0, 1], 2000), of("active", &[4, 5], 0)];

@@ -36,8 +36,8 @@ fn the_box_of_a_job_that_fits_is_shown() {
     assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
 }
 
-/// Checks that a job that needs an unavailable node has no planned start, nor does the job behind
-/// it.
+/// Checks that neither a job that needs an unavailable node nor the job behind it has a planned
+/// start.
 #[test]
 fn a_job_that_cannot_start_has_no_planned_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);
@@ -97,8 +97,8 @@ fn a_job_with_control_characters_is_not_placed_and_gets_a_note() {
 
 #[test]
 fn jobs_without_a_box_get_notes() {
-    // The gate has just been installed: no box has five nodes, and the three nodes in use do not
-    // form a box.
+    // The gate has just been installed. No box has exactly five nodes, and the three nodes in use
+    // do not form a box.
     let waits = job("1", 5, 9);
     let runs = SlurmJob { comment: Ok(String::new()), ..running("2", "1x1", &[0, 2, 5], 60) };
     let mut run = Run::new("easy");

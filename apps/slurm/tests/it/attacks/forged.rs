@@ -1,11 +1,8 @@
 //! Tests forged comments and other user-supplied text on a real Slurm cluster.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
-
 use crate::cluster::{Cluster, Options, User};
-use crate::records;
 use crate::release::{Release, on_each_release};
+use crate::{observe, records};
 
 on_each_release! { users_cannot_forge_what_the_daemon_reads }
 
@@ -31,10 +28,8 @@ fn users_cannot_forge_what_the_daemon_reads(release: Release) {
 
 /// Returns the value of one of the daemon's metrics.
 fn metric(cluster: &Cluster, name: &str) -> u64 {
-    let mut stream = TcpStream::connect(("127.0.0.1", cluster.spare_port())).unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
+    let address = ("127.0.0.1", cluster.spare_port());
+    let text = observe::send(address, "GET /metrics HTTP/1.1\r\n\r\n");
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("pavior_slurm_{name} ")));
     line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
 }
@@ -145,7 +140,8 @@ fn a_gate_that_accepts_control_characters(cluster: &mut Cluster) {
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
-/// Submits jobs whose comments imitate records of another user's jobs, which must not change.
+/// Submits jobs whose comments imitate records of another user's jobs. The other user's jobs must
+/// not change.
 fn comments_that_look_like_jobs(cluster: &Cluster) {
     let victim = cluster.submit("1x3-victim", "--comment=shape=1x3", 600.0);
     let state = format!("squeue -h -j {victim} -o '%t %N'");
@@ -158,10 +154,10 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let mut failed = 0;
     let attacks = [
         "shape=2x2 a\nb".to_string(),
-        // This record claims that the job just started on the wrong nodes, to get it requeued.
+        // To get the job requeued, this record claims that the job just started on the wrong nodes.
         format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
-        // This record claims that the job's gate is open on nodes that do not form a box. The
-        // daemon would close the gate and release the job.
+        // This record claims that the job's gate is open on nodes that do not form a box. If the
+        // daemon believed this, it would close the gate and release the job.
         format!("x\n{held}|PD|None|1|4||n[00-02]|N/A|1:00|1|(null)|shape=2x2"),
         // These records claim that the job has no gate or a closed one.
         format!("x\n{held}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2"),
@@ -243,5 +239,5 @@ fn slurm_is_away(cluster: &mut Cluster) {
     cluster.wait_until_idle(90);
     metric_until(cluster, "up", |value| value == 1);
     assert_eq!(metric(cluster, "unreadable_total"), unreadable);
-    assert!(cluster.log().contains("Slurm is responding again"));
+    assert!(cluster.log().contains("cycles are running again"));
 }

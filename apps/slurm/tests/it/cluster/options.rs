@@ -14,7 +14,7 @@ pub(crate) struct Options {
 
 impl Options {
     /// Adds lines to slurm.conf, replacing lines from `cluster.sh` that have the same key. A
-    /// partition replaces the one with the same name.
+    /// partition's line replaces the existing line for that partition.
     pub(crate) fn conf(mut self, lines: &str) -> Options {
         self.conf = format!("{}\n{lines}", self.conf).trim().to_string();
         self

@@ -11,8 +11,8 @@
 //!   base 0 is free, so the scan stops there; otherwise, it would jump from 1 to 3
 //! ```
 //!
-//! The `search` option never changes the answer. The engine is First Fit's; `plain` is the search
-//! described in the literature.
+//! The `search` option never changes the answer. The engine is the same as First Fit's; `plain` is
+//! the search described in the literature.
 //!
 //! Cost of `plain`: O(L J B) for L lines of bases, B busy boxes, and J jumps per line (at most B +
 //! 1). The source states O(N B). A release takes O(B) to search the list; in the literature, it
@@ -24,9 +24,9 @@
 //! to the obstacle, as it does here.
 //!
 //! Departures: the vertical jump (`rows=jump`) is our own. After a row without a base, the scan
-//! resumes just above the lowest top edge among the row's coverages, because all of them also cover
-//! the rows below that edge. Support for 3D meshes and tori is also our addition. On tori,
-//! coverages are split at the wrap, and lines are scanned as usual.
+//! resumes just above the lowest top edge among the row's coverages, because each of these
+//! coverages also covers the rows below that edge. Support for 3D meshes and tori is also our
+//! addition. On tori, coverages are split at the wrap, and lines are scanned as usual.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};

@@ -13,17 +13,17 @@
 //!                         . . .
 //! ```
 //!
-//! Cost: d(n) First Fit searches for n nodes, where d(n) is the number of divisors whose box fits
-//! the machine. `peripheral` scores every base of one shape, in O(1) each. A job is always refused
-//! if no box of exactly n nodes fits the machine (for example, 7 nodes on 6x6).
+//! Cost: d(n) First Fit searches for n nodes, where d(n) is the number of boxes of exactly n nodes
+//! that fit the machine. `peripheral` scores every base of one shape, in O(1) each. A job is always
+//! refused if no box of exactly n nodes fits the machine (for example, 7 nodes on 6x6).
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "All shapes contiguous submesh allocation for 2D
 //! mesh multicomputers", IJPEDS 25(5), 2010. The order follows the examples in the NAS paper.
 //!
 //! Departures: the abstract mentions "all shapes combined with priority to peripheral submeshes",
 //! but the NAS paper omits the priority. No source says how "peripheral" is measured; counting
-//! border nodes is our interpretation. Support for tori and for 3D (in which shapes are ordered by
-//! the difference between their longest and shortest sides) is our addition.
+//! border nodes is our interpretation. Support for tori and 3D is our addition. In 3D, shapes are
+//! ordered by the difference between their longest and shortest sides.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};

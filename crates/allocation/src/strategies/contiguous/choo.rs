@@ -91,7 +91,7 @@ struct ScanSearch {
 }
 
 impl ScanSearch {
-    /// Finds the first base of a shape that fits the grid, in scan order.
+    /// Finds a shape's first base in scan order. The shape must fit the grid.
     fn first(&mut self, grid: &Grid, busy: &[Cuboid], shape: Sides) -> Option<Cuboid> {
         let [fast, middle, slow] = self.axes;
         for c in 0..grid.starts(slow, shape[slow]) {
@@ -131,7 +131,7 @@ impl ScanSearch {
     }
 }
 
-/// Returns true if, on one axis, a box covers the given base for the given side.
+/// Returns true if, on one axis, a box covers the given base of a shape with this side.
 fn hits(grid: &Grid, axis: usize, held: &Cuboid, side: u16, base: u16) -> bool {
     covered(grid, axis, held, side).into_iter().flatten().any(|span| span.contains(base))
 }

@@ -30,8 +30,9 @@
 //! submesh that fits and, within it, the position with the most busy neighbors.
 //!
 //! Departures: the order of each list and the rule for joining entries are our own. When every node
-//! is free, `bounded` resets its list to the whole machine; otherwise, a job could wait forever on
-//! an empty machine. Only 2D meshes are supported; like KYMFL, this strategy rejects tori.
+//! is free, `bounded` resets its list to the whole machine. Without this reset, a job could wait
+//! forever on an empty machine. Only 2D meshes are supported; like KYMFL, this strategy rejects
+//! tori.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy};

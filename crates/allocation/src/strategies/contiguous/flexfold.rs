@@ -8,7 +8,7 @@
 //!
 //! The strategy finds a free placement of one of its shapes whenever one exists. The shapes are a x
 //! b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2 and b/2 x 2a, without duplicates. A side is halved only
-//! if it is even or, with `even=both`, only if both sides are even (as in the NAS paper).
+//! if it is even. With `even=both` (as in the NAS paper), both sides must be even.
 //!
 //! Cost: up to six First Fit searches. As with First Fit, a release costs nothing.
 //!

@@ -9,9 +9,9 @@
 //!                           [ . . ][ .    base 2 is free and missed
 //! ```
 //!
-//! Cost: O(N/(a b) B) to test the frames against the coverages for an a x b request and B busy
-//! boxes, and at worst O(N B) to find the first free node. The source states O(N B). A release
-//! takes O(B) to search the list.
+//! Cost: testing the frames against the coverages takes O(N/(a b) B) for an a x b request and B
+//! busy boxes. Finding the first free node takes O(N B) at worst. The source states O(N B). A
+//! release takes O(B) to search the list.
 //!
 //! Source: Chuang & Tzeng, "An efficient submesh allocation strategy for mesh computer systems",
 //! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994. The
@@ -100,8 +100,8 @@ struct FrameSliding {
     walk: Walk,
     busy: BusyList,
     coverages: CoverageList,
-    /// The number of frames tested, plus the number of boxes compared with a node and of coverages
-    /// compared with a frame.
+    /// The total number of frames tested, boxes compared with a node, and coverages compared with a
+    /// frame.
     tested: u64,
 }
 

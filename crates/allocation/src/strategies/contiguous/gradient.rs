@@ -2,8 +2,8 @@
 //! for the shapes that running jobs use.
 //!
 //! The strategy finds a free placement whenever one exists. The job mix consists of the four most
-//! common shapes, as granted, among the running jobs. A free base of a shape in the mix is called a
-//! *place*. A placement destroys every place that it overlaps:
+//! common shapes among the boxes granted to running jobs. A free base of a shape in the mix is
+//! called a *place*. A placement destroys every place that it overlaps:
 //!
 //! ```text
 //!   mix 2x2, busy #:    . . . . #     2x2 has places in columns 0, 1 and 2. A node in column 4
@@ -20,8 +20,8 @@
 //!
 //! Source: the idea comes from Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
 //! scheduling GPU-sharing workloads with fragmentation gradient descent", USENIX ATC 2023. There,
-//! fragments are parts of a node's GPUs, and the mix is known in advance. Using boxes, shares, and
-//! the running jobs as the mix is our own idea.
+//! fragments are parts of a node's GPUs, and the mix is known in advance. The use of boxes and
+//! shares, and of the running jobs as the mix, is our own idea.
 
 use std::collections::BTreeMap;
 
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::{Machine, Placement};
 
-    /// Counts a shape's free placements and how many of them overlap a given placement.
+    /// Counts a shape's free placements, and those among them that overlap a given placement.
     fn places(free: &Occupancy, at: &Cuboid, shape: Sides) -> (i64, i64) {
         let bases = Scan::default().bases(*free.grid(), shape);
         let all = bases.map(|base| Cuboid::new(base, shape)).filter(|place| free.is_free(place));

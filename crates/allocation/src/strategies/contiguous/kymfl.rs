@@ -14,12 +14,12 @@
 //! (`place=fragmentation`). Other placement policies are available as options.
 //!
 //! Cost with F entries: O(F) to find the entries that fit, O(F^2) to score their corners, and
-//! O(F^2) for a grant. A release runs an iterated consensus on nearby entries in O(F^3).
+//! O(F^2) for a grant. A release runs an iterated consensus on nearby entries, which takes O(F^3).
 //!
 //! Source: Kim & Yoon, "On submesh allocation for mesh multicomputers: a best-fit allocation and a
 //! virtual submesh allocation for faulty meshes", IEEE TPDS 9(2), 1998. Only the abstract was
-//! available. It says that the list contains all maximal free submeshes, and that the one with the
-//! least potential fragmentation is taken.
+//! available. It says that the list contains all maximal free submeshes, and that the submesh with
+//! the least potential fragmentation is taken.
 //!
 //! Departures: the original formula is not known, so we use our own. The list maintenance and the
 //! support for 3D are also our own. Tori are rejected, because two boxes on a ring can overlap in

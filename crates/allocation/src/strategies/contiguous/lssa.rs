@@ -14,8 +14,8 @@
 //! bounding box. No other shape with the same number of nodes, such as another L, is tried. An L is
 //! granted as two parts, the taller one first.
 //!
-//! Cost: one First Fit search per shape. There are at most 6 rectangles, and 8 Ls for each of two
-//! orientations and each of about 4 values of the parameter k.
+//! Cost: one First Fit search per shape. There are at most 6 rectangles. For each of two
+//! orientations and each of about 4 values of the parameter k, there are 8 Ls.
 //!
 //! Source: Seo & Kim, "Improving system performance in contiguous processor allocation for
 //! mesh-connected parallel systems", JSS 67(1), 2003. We know only its abstract and the NAS paper,

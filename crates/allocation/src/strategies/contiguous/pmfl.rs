@@ -1,11 +1,11 @@
 //! Maximal Free List with a faster release: the list is the same as in [`kymfl`](super::kymfl), but
 //! a release extends the released box along its faces instead of joining all pairs of entries.
 //!
-//! The strategy finds a free placement whenever one exists, because the list is the same.
+//! The strategy finds a free placement whenever one exists, because the list is KYMFL's.
 //!
 //! Every maximal box that a release creates contains nodes of the released box A. Along each axis,
-//! the new box extends from A in both directions, each as far as one old entry at that face of A
-//! allows:
+//! the new box extends from A in both directions, at each face of A as far as one old entry at that
+//! face allows:
 //!
 //! ```text
 //!     . T T .        start with A; join it with each entry at its left

@@ -15,8 +15,8 @@
 //! The `search` option never changes the answer. The engine is First Fit's; `plain` is the search
 //! described in the literature.
 //!
-//! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), storing one
-//! number per row instead of one per node. A release takes O(B) to search the list.
+//! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D). The search
+//! stores one number per row instead of one per node. A release takes O(B) to search the list.
 //!
 //! Source: Yoo, Youn & Shirazi, "An efficient task allocation scheme for 2D mesh architectures",
 //! IEEE TPDS 8(9), 1997, known only from its abstract and the MFA paper. Departures: the MFA paper
@@ -112,8 +112,9 @@ impl BoxRule for QuickAllocation {
 mod tests {
     use super::*;
 
-    /// A row of four has two busy nodes, listed right to left. The right one is skipped because of
-    /// the gap before it. The left one then fills that gap, so base 1 is returned although covered.
+    /// A row of four nodes has two busy nodes, listed right to left. The right one is skipped
+    /// because of the gap before it. The left one then fills that gap, so base 1 is returned
+    /// although it is covered.
     #[test]
     fn unsorted_coverages_offer_a_covered_base() {
         let grid = Grid::mesh(&[4, 1]).unwrap();

@@ -23,9 +23,10 @@
 //! The engine computes the set of all bases, with one bit per base, and searches this set along the
 //! lines. This takes O(N/64 log(side)) for the set and O(1) per line.
 //!
-//! Cost of `plain`: O(B^2) for B busy submeshes. Adding or removing a submesh takes O(B). A single
-//! live segment is possible only in 2D, so 3D is not supported (BL and TBL generalize the method).
-//! A y axis that wraps is not supported either, because its end could cut a line in two.
+//! Cost of `plain`: O(B^2) for B busy submeshes. Adding or removing a submesh takes O(B). Only in
+//! 2D does a line never have more than one live segment, so 3D is not supported (BL and TBL
+//! generalize the method). A y axis that wraps is not supported either, because its end could cut a
+//! line in two.
 //!
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
 //! little overhead", IEEE TPDS 10(5), 1999. The loop is reconstructed from published summaries.

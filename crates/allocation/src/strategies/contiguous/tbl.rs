@@ -29,12 +29,12 @@
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "A fast and efficient strategy for
 //! sub-mesh allocation with minimal allocation overhead in 3D mesh connected multicomputers", 2007.
 //!
-//! Departures: a prohibited region is subtracted as four slabs; of the 29 printed cases, case 27
-//! loses nodes, and two more cases are missing. The automatic prohibited regions are clipped in
-//! advance. A plane is accepted only after *every* box has been subtracted; accepting it earlier,
-//! as printed, grants overlapping nodes unless the list is sorted. Any pieces left at the end count
-//! as success. Support for tori is our addition. The busy list is in grant order, as in the paper's
-//! example.
+//! Departures: a prohibited region is subtracted as four slabs. Of the 29 cases printed in the
+//! paper, case 27 loses nodes, and two more cases are missing. The automatic prohibited regions are
+//! clipped in advance. A plane is accepted only after *every* box has been subtracted; accepting it
+//! earlier, as printed, grants overlapping nodes unless the list is sorted. Any pieces left at the
+//! end count as success. Support for tori is our addition. The busy list is in grant order, as in
+//! the paper's example.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
@@ -106,7 +106,8 @@ impl BoxRule for TurningBusyList {
 /// searches for a shape. The busy boxes must be in grant order. Returns 0 if the shape does not fit
 /// the empty machine without rotation.
 ///
-/// The TBL paper states that this number is "at most four" and derives the strategy's cost from it.
+/// The TBL paper states that this number is "at most four" and derives the strategy's cost from
+/// that bound.
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies;

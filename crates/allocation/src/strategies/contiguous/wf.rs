@@ -213,8 +213,8 @@ fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     }
 }
 
-/// Returns how far a free box can be extended along an axis and remain free, in nodes: first below
-/// its base, then above its end.
+/// Returns the number of nodes by which a free box can be extended along an axis and remain free:
+/// first below its base, then above its end.
 fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
     let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
     let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));

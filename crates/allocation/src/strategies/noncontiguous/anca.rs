@@ -99,8 +99,8 @@ impl Anca {
         self.parts.clear();
         for &frame in &self.frames {
             self.work.boxes += 1;
-            // The search for the first frame uses the machine's actual state; the others use a
-            // hypothetical one.
+            // The search for the first frame uses the machine's actual state; the other searches
+            // use a hypothetical one.
             let asked =
                 if self.parts.is_empty() { self.turn.name(frame) } else { RefusalKey::Once };
             let shapes = self.turn.of_shape(frame);

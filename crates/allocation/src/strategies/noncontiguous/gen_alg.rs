@@ -1,9 +1,9 @@
 //! Gen-Alg: for every center, find the n free nodes that are nearest by hops, and grant the set
 //! with the smallest sum of pairwise distances.
 //!
-//! The strategy succeeds if and only if enough nodes are free. On a mesh, its sum of pairwise
-//! distances is at most 2 - 2/n times the minimum. With `mm`, it is at most 2 - 1/(2d) times the
-//! minimum in d dimensions (7/4 in 2D).
+//! The strategy succeeds if and only if enough nodes are free. On a mesh, the granted set's sum of
+//! pairwise distances is at most 2 - 2/n times the minimum. With `mm`, it is at most 2 - 1/(2d)
+//! times the minimum in d dimensions (7/4 in 2D).
 //!
 //! ```text
 //!       2           n nearest to c by hops: whole diamonds, the last one's
@@ -13,11 +13,11 @@
 //!       2           plane each have a free node
 //! ```
 //!
-//! Cost: O(C B) for C centers and B nodes, free or not, within the distance of the farthest granted
-//! node. With `rule=gen-alg`, C is the number of free nodes. Pairwise sums are computed without
-//! visiting pairs: hops are summed axis by axis, which requires only the number of nodes at each
-//! coordinate. A line uses prefix sums, and a ring uses a sliding window of half a turn. A machine
-//! can have at most 65,536 nodes.
+//! Cost: O(C B) for C centers and B nodes (free or not) that are no farther away than the farthest
+//! granted node. With `rule=gen-alg`, C is the number of free nodes. Pairwise sums are computed
+//! without visiting pairs: hops are summed axis by axis, which requires only the number of nodes at
+//! each coordinate. A line uses prefix sums, and a ring uses a sliding window of half a turn. A
+//! machine can have at most 65,536 nodes.
 //!
 //! Source: Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, "Compact location
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
@@ -182,7 +182,7 @@ impl GenAlg {
         (0..3).map(|axis| self.pairwise(axis, reach[axis])).sum()
     }
 
-    /// Returns the sum of pairwise distances along an axis, given the number of nodes at each
+    /// Computes the sum of pairwise distances along an axis from the number of nodes at each
     /// offset, and resets these numbers.
     fn pairwise(&mut self, axis: usize, [low, high]: [i32; 2]) -> u64 {
         let n = i32::from(self.grid.side(axis));

@@ -15,9 +15,9 @@
 //!
 //! Cost: the same as [`mbs`](super::mbs), but with about d times as many levels.
 //!
-//! Source: the allocator by this name in SST's scheduler element. SST starts from single nodes and
-//! joins equal blocks along x, y and z in turn until nothing changes. It joins larger blocks first,
-//! in the order z, y, x.
+//! Source: the allocator of the same name in SST's scheduler element. SST starts from single nodes
+//! and joins equal blocks along x, y and z in turn until nothing changes. It joins larger blocks
+//! first, in the order z, y, x.
 //!
 //! Departures: the result of SST's rounds is known in advance, so it is computed directly. On each
 //! axis, a node's block doubles in every round until the block's buddy would be outside the
@@ -109,7 +109,7 @@ mod tests {
                     for block in same {
                         let mut buddy = block;
                         buddy.base[axis] += block.sides[axis];
-                        // Neither block may have been joined already in this round.
+                        // Neither block may already have been joined in this round.
                         if blocks.contains(&block) && blocks.contains(&buddy) {
                             blocks.retain(|other| *other != block && *other != buddy);
                             let mut joined = block;

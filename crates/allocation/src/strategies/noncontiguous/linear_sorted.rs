@@ -18,7 +18,7 @@
 //! Source: Leung, Arkin, Bender, Bunde, Johnston, Lal, Mitchell, Phillips & Seiden, "Processor
 //! allocation on Cplant: achieving general processor locality using one-dimensional allocation
 //! strategies", CLUSTER 2002. The behavior matches SST's scheduler element, except that
-//! node-by-node orders are given as options instead of files.
+//! node-by-node orders are given in options rather than in files.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

@@ -16,8 +16,8 @@
 //! Cost: O(n + L N/64) to find n of N nodes with L levels (one bit set per level), and O(affected
 //! blocks x L) for a grant or a release.
 //!
-//! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg, TPDS
-//! 8(7), 1997, for squares. The initial blocks for any W x H match SST's scheduler element.
+//! Source (for squares): Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu &
+//! Nitzberg, TPDS 8(7), 1997. The initial blocks for any W x H match SST's scheduler element.
 //!
 //! Departures: with d axes longer than 1, the radix R is 2^d, so blocks are cubes in 3D and
 //! segments in 1D. The initial partition of W x D x H consists of the largest cube of side 2^t that

@@ -22,10 +22,10 @@
 //! The result is the same as that of Best Fit with rotation, and both strategies share an engine.
 //! The engine takes O(N/64 log(side)), plus O(surface) for each base that it scores.
 //!
-//! Cost of `plain`: with B busy boxes, each axis has at most 4B + 2 candidates, and never more than
-//! it has bases. For each candidate x, the search tests only the boxes near the current z and y.
-//! This takes O(B^3) in 2D and O(B^4) in 3D. Memory depends only on B. A grant takes O(1) and a
-//! release O(B).
+//! Cost of `plain`: with B busy boxes, each axis has at most 4B + 2 candidates, and never more
+//! candidates than bases. For each candidate x, the search tests only the boxes near the current z
+//! and y. This takes O(B^3) in 2D and O(B^4) in 3D. Memory depends only on B. A grant takes O(1)
+//! and a release O(B).
 //!
 //! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
 //! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only the abstract was
@@ -89,8 +89,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
 }
 
-/// The engine. It finds the same placements as the plain search, using the set of all bases or, if
-/// there are few busy boxes, the plain search itself.
+/// The engine. It finds the same placements as the plain search. To do so, it uses the set of all
+/// bases or, if there are few busy boxes, the plain search itself.
 #[derive(Clone)]
 struct Engine {
     plain: Adjacency,

@@ -25,13 +25,13 @@ struct Near {
     held: Cuboid,
     /// The number of nodes that the placement shares with the box.
     shared: i64,
-    /// The number of faces of the placement's nodes that touch the box.
+    /// The number of the placement's node faces that touch the box.
     touching: i64,
 }
 
 impl Near {
-    /// Adds an axis on which the placement and the box share `shares` coordinates and `touches` of
-    /// the placement's two outer neighbors are in the box.
+    /// Adds an axis. On this axis, the placement and the box share `shares` coordinates, and the
+    /// box contains `touches` of the placement's two outer neighbors.
     fn along(self, shares: i64, touches: i64) -> Near {
         let touching = self.shared * touches + self.touching * shares;
         Near { shared: self.shared * shares, touching, ..self }
@@ -142,8 +142,8 @@ impl Adjacency {
     }
 }
 
-/// Compares a placement with a box along one axis. Returns the number of shared coordinates and how
-/// many of the placement's two outer neighbors are in the box.
+/// Compares a placement with a box along one axis. Returns the number of shared coordinates and the
+/// number of the placement's two outer neighbors that are in the box.
 fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, i64) {
     let n = i64::from(grid.side(axis));
     let (low, end) = (i64::from(at), i64::from(at) + i64::from(side));
@@ -162,7 +162,7 @@ fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, 
     (shares, inside(low - 1) + inside(end))
 }
 
-/// Counts the faces of a placement's nodes that are on the border.
+/// Counts the node faces of a placement that are on the border.
 fn border(grid: &Grid, at: &Cuboid) -> i64 {
     let mut faces = 0;
     for axis in (0..3).filter(|&axis| grid.side(axis) > 1 && !grid.wraps(axis)) {

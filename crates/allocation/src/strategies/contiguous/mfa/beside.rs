@@ -82,7 +82,7 @@ impl fmt::Display for MfaSide {
     }
 }
 
-/// Returns the bases, clipped to the machine, that put a task against a side of a busy submesh.
+/// Returns the bases on the machine that put a task against a side of a busy submesh.
 pub(super) fn bases_beside(
     grid: &Grid,
     held: &Cuboid,
@@ -146,7 +146,7 @@ pub(super) fn place_around(
     })
 }
 
-/// Returns the coordinate of bases adjacent to one side of a busy submesh, on that side's axis.
+/// Returns the coordinate, on a side's axis, of the bases adjacent to that side of a busy submesh.
 fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> Option<u16> {
     let axis = side.axis();
     let n = u32::from(grid.side(axis));
@@ -161,7 +161,7 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
     (task < n).then_some((at % n) as u16)
 }
 
-/// The base coordinates along a side for which the task's range overlaps the submesh's range.
+/// Along a side, the base coordinates at which the task's range overlaps the submesh's range.
 #[derive(Clone, Copy)]
 struct Along {
     /// The axis length.

@@ -17,8 +17,8 @@ use crate::strategies::shared::coverage::CoverageList;
 /// A base that MFA considers: a row in the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfaCandidate {
-    /// The index of the busy submesh in the busy list, and the side of it, or `None` if the base is
-    /// at a corner of the machine.
+    /// The busy submesh's index in the busy list and the adjacent side, or `None` if the base is at
+    /// a corner of the machine.
     pub around: Option<(usize, MfaSide)>,
     /// The base.
     pub base: Coordinates,
@@ -84,7 +84,7 @@ pub fn mfa_candidates(
 pub(crate) struct CandidateWalk {
     coverages: CoverageList,
     /// For each node, twice the number of the last walk in which the node was covered, plus one if
-    /// that walk scored it. Thus, the statuses need not be reset before each walk.
+    /// that walk scored it. With this numbering, the statuses need not be reset before each walk.
     status: Vec<u64>,
     walk: u64,
     work: Work,
@@ -131,8 +131,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Returns the work done: the number of candidates and coverages visited, of status cells
-    /// filled, and of nodes adjacent to scored candidates.
+    /// Returns the work done: the number of candidates and coverages visited, status cells filled,
+    /// and nodes adjacent to scored candidates.
     pub(crate) fn work(&self) -> Work {
         self.work + self.coverages.work()
     }

@@ -1,9 +1,9 @@
 //! Minimal Fragmentation Algorithm: score the bases around busy submeshes by their contact.
 //!
-//! The candidates around each busy submesh, in grant order, are the bases that put the task to its
-//! right, on top of it, to its left, or below it. They are scored by the *optimality index*, which
-//! is the whole frame's contact with busy nodes and the border. The best candidate wins, and ties
-//! go to the one visited first. A perfect index ends the search.
+//! Busy submeshes are considered in grant order. The candidates around each one are the bases that
+//! put the task to its right, on top of it, to its left, or below it. They are scored by the
+//! *optimality index*, which is the whole frame's contact with busy nodes and the border. The best
+//! candidate wins, and ties go to the one visited first. A perfect index ends the search.
 //!
 //! ```text
 //!   task 3x2, busy S:     T T T T T T .     R, T, L, B: bases right of, on top of, left of and
@@ -22,10 +22,10 @@
 //! can be moved along the border, without losing contact, until it reaches a corner or a submesh.
 //!
 //! The engine does not walk. A base is a candidate if and only if its placement touches a busy
-//! node, and among the candidates with the highest index, the walk first visits the one around the
+//! node. Among the candidates with the highest index, the walk first visits the one around the
 //! submesh that was granted earliest. The engine therefore computes the set of all bases, with one
-//! bit per base. It counts contact only for bases that could be the best, and determines which of
-//! the equally good ones the walk would visit first.
+//! bit per base. It counts contact only for bases that could be the best. Among equally good ones,
+//! it determines which the walk would visit first.
 //!
 //! Cost: O(N/64 log(side)) for the bases, O(surface) for each base that could be the best, and O(B)
 //! to choose among equally good ones.
@@ -38,7 +38,7 @@
 //! task allocation in mesh-connected multicomputers", 2004. Departures:
 //!
 //! 1. As printed, `weight()` returns -1 if a *perimeter node* is in the coverage or reject set.
-//!    These are sets of bases, and the paper's own tables test the base.
+//!    However, these are sets of bases, and the paper's own tables test the base.
 //! 2. The best index starts at p + q, so lower indices are ignored, and some tasks that fit are
 //!    refused. Here, it starts below 0, and <0,0> is scored like any other base.
 //! 3. The loop over orientations forgets the best base in the first orientation. According to the
@@ -194,8 +194,8 @@ impl BoxRule for Engine {
 }
 
 impl Engine {
-    /// Returns the best candidate that the walk would visit first, which is the first one around
-    /// the earliest-granted submesh that any best candidate touches.
+    /// Returns the best candidate that the walk would visit first: the first one around the
+    /// earliest-granted submesh that is touched by a best candidate.
     fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
         let mut tested = 0;
         let met = view.busy().iter().find_map(|held| {

@@ -21,7 +21,7 @@ pub(super) struct StackBased {
 
 impl StackBased {
     /// Finds the first area that no busy box covers, and returns its lowest base. Skips any area
-    /// for which `has_base` is false.
+    /// for which `has_base` returns false.
     pub(super) fn first(
         &mut self,
         view: &View<'_>,

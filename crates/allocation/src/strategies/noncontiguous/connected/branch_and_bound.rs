@@ -47,7 +47,7 @@ impl BranchAndBound {
     /// first one found. Returns the set's nodes in row-major order, or `None` if every set cuts off
     /// at least `below` nodes or the component has more than 128 nodes.
     ///
-    /// Deducts the steps used from `steps`. If none are left, returns the best set found so far.
+    /// Counts down `steps`. If no steps are left, returns the best set found so far.
     pub(super) fn least_cut(
         &mut self,
         component: &ComponentGraph,
@@ -64,7 +64,7 @@ impl BranchAndBound {
         self.beside.extend((0..component.count() as u32).map(set));
         (self.wanted, self.below, self.found) = (wanted, below, 0);
         let (before, mut out) = (*steps, 0);
-        // Try nodes with few neighbors, such as those at ends and corners, first. Every start gets
+        // First try nodes with few neighbors, such as those at ends and corners. Every start gets
         // an equal share of the steps.
         let with =
             |links| bits(self.all).filter(move |&seed| component.beside(seed).len() == links);
@@ -106,8 +106,9 @@ impl BranchAndBound {
     /// `set` and none in `out`. The bound is exact when `set` is complete.
     ///
     /// Removing `set` splits the component into parts, one of which contains the largest remainder.
-    /// For each candidate part, the cut is at least the number of nodes in `out` outside it, and at
-    /// least the number that do not fit in it. The result is the minimum over all parts.
+    /// For each candidate part, the cut is at least the number of nodes in `out` outside that part,
+    /// and at least the number of remaining nodes that do not fit in it. The result is the minimum
+    /// over all parts.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);

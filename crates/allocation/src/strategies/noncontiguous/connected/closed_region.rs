@@ -86,8 +86,8 @@ impl ClosedRegion {
         self.frontier.take_nearest(hop_sums, is_rest, |node| node)
     }
 
-    /// Returns the deferred neighbor that cuts off the fewest nodes. Must be called only when all
-    /// of the set's neighbors are deferred, so that there is one.
+    /// Returns the deferred neighbor that cuts off the fewest nodes. The set must have neighbors,
+    /// and all of them must be deferred.
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();

@@ -6,8 +6,8 @@
 //!   . o o 1
 //! ```
 //!
-//! The next node depends only on the set, so growth stops at a set that was reached before: the
-//! result would be the same.
+//! The next node depends only on the set, so growth stops at a set that was reached before, because
+//! the result would be the same.
 //!
 //! Invariant: marks and lists are empty between calls to `grow`.
 //!

@@ -1,5 +1,5 @@
-//! Flood fill from several nodes simultaneously. It counts the nodes of a component that a set cuts
-//! off from the largest remaining part.
+//! Flood fill from several nodes simultaneously. It counts the nodes that a set cuts off from the
+//! largest remaining part of its component.
 //!
 //! ```text
 //!   . . o . .      the set o leaves two parts of two nodes each. A flood begins at each

@@ -1,8 +1,8 @@
 //! Sums of hops between the nodes in a set, which measure how compact the set is.
 //!
 //! The number of hops between two nodes is the sum of their distances along the axes. For each
-//! coordinate on an axis, the set stores the sum of the distances from there to its nodes. Finding
-//! the sum of hops from a node to the set then takes one lookup per axis:
+//! coordinate on an axis, the set stores the sum of the distances from that coordinate to the set's
+//! nodes. Finding the sum of hops from a node to the set then takes one lookup per axis:
 //!
 //! ```text
 //!   a set of 2 nodes at x = 1 and x = 2:     x:       0  1  2  3

@@ -20,8 +20,8 @@
 //! 2. Sets grown in the smallest components (at most 4) with at least n nodes. Growth starts at the
 //!    node with the fewest free neighbors and at the outermost nodes toward the machine's corners.
 //!    Each step adds the free neighbor with the most neighbors in the set; ties go to the smallest
-//!    sum of hops to the set. A second growth from each start instead adds the neighbor with the
-//!    smallest sum of hops; ties go to the one with the most neighbors.
+//!    sum of hops to the set. From each start, a second set is grown by adding the neighbor with
+//!    the smallest sum of hops instead; ties go to the one with the most neighbors in the set.
 //! 3. If every candidate cuts off nodes: sets grown together with all nodes that they would cut
 //!    off, component by component, until a set cuts off nothing. Growth starts at the same nodes.
 //!    Each step takes the free neighbor with the smallest sum of hops to the set, together with the
@@ -35,7 +35,7 @@
 //!
 //! The candidate that cuts off the fewest free nodes from the largest remaining part of its
 //! component is granted. Ties go to the smallest sum of hops between the candidate's nodes, then to
-//! boxes over other sets, and then to the first set in row-major order.
+//! boxes rather than other sets, and then to the first set in row-major order.
 //!
 //! If no component has more than 128 nodes and the steps suffice, no set cuts off fewer nodes than
 //! the granted one. The `connected` test compares the result with all connected sets, on 12-node
@@ -54,9 +54,9 @@
 //!   neighbors; step 3 adds one flood per neighbor;
 //! - branch and bound: O(128) per step.
 //!
-//! The number of grown sets, times n, times the sum of the machine's sides, is limited to 2^22, but
-//! at least one set is always grown. Growth ends early once it cannot beat the best candidate that
-//! cuts off nothing.
+//! The product of the number of grown sets, n, and the sum of the machine's sides is limited to
+//! 2^22, but at least one set is always grown. Growth of a set ends early once it cannot beat the
+//! best candidate that cuts off nothing.
 //!
 //! Source: this project, based on three ideas. The first is to grow a set by adding the neighbor
 //! with the most granted neighbors: Shdefat, Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas),

@@ -134,7 +134,7 @@ impl ConnectedSearch {
     }
 
     /// Adds free boxes of a shape as candidates, stopping after the first one that cuts off no
-    /// nodes. If `at_once` is true, returns that box.
+    /// nodes. If `at_once` is true, returns that box instead.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let hops = hops_in(&self.grid, sides);
         if !at_once && self.most() < hops {
@@ -194,8 +194,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// As long as every candidate cuts off nodes, adds more candidates: closed regions, one
-    /// component at a time, and, in small components, sets found by branch and bound.
+    /// Adds more candidates as long as every candidate cuts off nodes. These are closed regions,
+    /// one component at a time, and, in small components, sets found by branch and bound.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
         for &number in components {
@@ -231,7 +231,7 @@ impl ConnectedSearch {
         (GROWN_NODES / (u64::from(nodes) * sides)).max(1) as usize
     }
 
-    /// Returns the maximum sum of hops with which a candidate can still beat the best one.
+    /// Returns the maximum sum of hops that a candidate may have and still beat the best one.
     fn most(&self) -> u64 {
         self.best.as_ref().filter(|best| best.cut == 0).map_or(u64::MAX, |best| best.hops)
     }
@@ -258,7 +258,7 @@ impl ConnectedSearch {
         }
     }
 
-    /// Returns the work: the number of free runs, of nodes visited by growth and floods, and of
+    /// Returns the work done: the number of free runs, nodes visited by growth and floods, and
     /// words compared and searched.
     pub(crate) fn work(&self) -> Work {
         let looked = self.compact.looked()
@@ -282,7 +282,8 @@ impl Candidate {
     }
 }
 
-/// Returns true if no side is over twice as long as another, ignoring axes that the grid lacks.
+/// Returns true if no side is more than twice as long as another, ignoring axes that the grid
+/// lacks.
 fn is_compact(grid: &Grid, sides: Sides) -> bool {
     let own = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| sides[axis]);
     let longest = own.clone().max().unwrap_or(1);

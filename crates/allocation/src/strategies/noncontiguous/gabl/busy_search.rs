@@ -4,8 +4,8 @@
 //! Invariant: [`BusySearch::next`] returns the box that the plain search [`BusySearch::first`]
 //! would find if the proposed boxes were in the list.
 //!
-//! Cost with B boxes: O(B) to find the next box, or O(nodes next to the bases) if that is less;
-//! O(B^2) with the plain search. Adding or removing a box takes O(log B), plus O(nodes in it).
+//! Cost with B boxes: O(B) to find the next box, or O(nodes next to the bases) if that is less. The
+//! plain search takes O(B^2). Adding or removing a box takes O(log B), plus O(nodes in the box).
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 

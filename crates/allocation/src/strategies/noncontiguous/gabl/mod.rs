@@ -28,7 +28,7 @@
 //!
 //! Cost of `plain`: at most a + b + c shapes, and one O(B^2) search per piece. The search follows
 //! right border lines in 2D if y does not wrap, and right border planes otherwise. With
-//! `shape=largest`, the search is for up to a * b * c shapes.
+//! `shape=largest`, up to a * b * c shapes are searched for.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "An efficient processor allocation
 //! strategy that maintains a high degree of contiguity among processors in 2D mesh connected

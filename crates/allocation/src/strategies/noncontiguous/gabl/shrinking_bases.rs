@@ -1,8 +1,9 @@
 //! The bases of all shapes in GABL's shrinking sequence, computed from the smallest shape up.
 //!
 //! Each shape is one node shorter than the previous one along one of its longest sides. A base of
-//! the smaller shape is also a base of the larger one if the next node along that axis is a base.
-//! One pass over the words therefore computes the larger shape's set from the smaller one's:
+//! the smaller shape is also a base of the larger one if the next node along that axis is also a
+//! base of the smaller shape. One pass over the words therefore computes the larger shape's set
+//! from the smaller one's:
 //!
 //! ```text
 //!   bases of 2x1:   b b . b        next neighbor too:    bases of 3x1:   b . . .
@@ -63,8 +64,8 @@ impl ShrinkingBases {
         }
     }
 
-    /// Adds a shape's set of bases if it is not empty. Takes a set from `smaller` whose shape is
-    /// one node shorter along one axis, and grows a copy of it along that axis.
+    /// Adds a shape's set of bases if it is not empty. From `smaller`, takes a set whose shape is
+    /// one node shorter along one axis, and grows a copy of that set along that axis.
     fn add_grown(&mut self, grid: Grid, shape: Sides, smaller: std::ops::Range<usize>) {
         let grown = smaller.into_iter().find_map(|index| {
             let less = self.sets[index].shape();

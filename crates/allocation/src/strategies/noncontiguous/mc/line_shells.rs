@@ -13,8 +13,8 @@
 //!   sum of F(k) = (P(end) + P(end + 1) + ..) - (P(low) + P(low - 1) + ..)        K terms each
 //! ```
 //!
-//! K is found by bisection, and the sums of P are stored. On a line, P(x) is 0 below the line and
-//! equals the total number of free nodes above it.
+//! K is found by bisection, and the sums of P are stored. On a line, P(x) is 0 for x below the
+//! line. For x above it, P(x) is the total number of free nodes.
 //!
 //! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring, both lists cover three turns, so no
 //! box extends beyond an end.
@@ -128,8 +128,9 @@ impl LineShells {
             let (low, end) = (low + n, end + n);
             (sum(end, end + last), sum(low + 1 - last, low + 1))
         } else {
-            // The number of terms in each sum that are on the line. Each remaining term at the ends
-            // is the total number of free nodes; each remaining term at the lows is 0.
+            // The number of each sum's terms that are on the line. Beyond the line, each term in
+            // the sum at the ends is the total number of free nodes, and each term at the lows is
+            // 0.
             let (end_terms, low_terms) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
             let all = u64::from(self.below[self.side]);
             let ends = if end_terms > 0 { sum(end, end + end_terms) } else { 0 };

@@ -1,5 +1,5 @@
-//! MC's plain search, which goes center by center and shell by shell, using a table of prefix sums.
-//! Afterward, it selects the nodes in the shells from among all free nodes.
+//! MC's plain search. It goes center by center and shell by shell, using a table of prefix sums.
+//! Then it selects the nodes in the shells from among all free nodes.
 //!
 //! Invariant: a center that is dropped costs at least as much as the best one so far.
 //!

@@ -162,8 +162,8 @@ impl ShellCosts {
         costs
     }
 
-    /// Counts the free nodes in the boxes of eight centers, starting at x, each box grown by
-    /// `shells` shells.
+    /// Counts the free nodes in the boxes of the eight centers that start at x, with each box grown
+    /// by `shells` shells.
     #[inline]
     fn free_in(&mut self, core: &Core, x: u16, shells: usize) -> Lanes {
         self.touched += 1;
@@ -194,7 +194,7 @@ impl ShellCosts {
                 free[lane] = above.wrapping_sub(below).wrapping_sub(free[lane]);
             }
         };
-        // Count the planes before the box first. The second call subtracts this count from the
+        // First count the planes before the box. The second call subtracts this count from the
         // count of all planes up to the end of the box.
         if low_z_end_y != low_z_low_y {
             subtract_from(low_z_end_y, low_z_low_y);
@@ -205,7 +205,7 @@ impl ShellCosts {
 
     /// Returns the table rows that determine the number of free nodes in a box: the rows at the
     /// box's end and start in y, first in the plane at its end in z and then in the plane at its
-    /// start in z. The last two are 0 if that plane is the border.
+    /// start in z. The last two rows are 0 if the plane at its start is the border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));

@@ -1,5 +1,5 @@
-//! The nodes that a center takes: all free nodes in the shells before the last shell and, up to the
-//! requested number, the first free nodes in the last shell in row-major order.
+//! The nodes that a center takes: all free nodes in the shells before the last one, followed by the
+//! first free nodes (in row-major order) in the last shell, up to the requested number.
 //!
 //! Invariant: exactly the requested number of nodes is taken, and they are the same nodes that the
 //! plain search takes one by one.

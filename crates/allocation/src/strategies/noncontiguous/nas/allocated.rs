@@ -3,7 +3,8 @@
 //! Invariant: each free neighbor is in the set for its number of allocated neighbors. The first
 //! node in the last nonempty set is therefore the first one with the most allocated neighbors.
 //!
-//! Cost: O(1) to add a node, and O(words passed) for the next neighbor, or O(N) if there is none.
+//! Cost: O(1) to add a node, and O(words passed) to find the next neighbor, or O(N) if there is
+//! none.
 
 use std::collections::VecDeque;
 

@@ -15,15 +15,15 @@
 //!                       o o x # .
 //! ```
 //!
-//! The strategy misses a request if enough nodes are free but not connected. The paper claims that
-//! it succeeds whenever n nodes are free, which is not true (for example, for 2 nodes if 5 are free
-//! in a checkerboard pattern). With `guarantee`, the claim holds: if no connected set is large
-//! enough, the first nucleus continues to grow from the nearest free node.
+//! The strategy fails if enough nodes are free but they are not connected. The paper claims that it
+//! succeeds whenever n nodes are free, but this is not true: for example, it refuses a request for
+//! 2 nodes if 5 are free in a checkerboard pattern. With `guarantee`, the claim holds: if no
+//! connected set is large enough, the first nucleus continues to grow from the nearest free node.
 //!
 //! Cost: one First Fit search per shape, L and nucleus. The engine tries Ls and nuclei only if some
-//! connected set of free nodes has n nodes. Finding these sets takes O(N/64) and O(r log r) for r
+//! connected set of free nodes has n nodes. Finding these sets takes O(N/64), plus O(r log r) for r
 //! runs of free nodes. Testing whether growth succeeds takes O(log r) per base (O(n) with
-//! `right-up`). The growth itself takes O(n log n), once. A release costs nothing.
+//! `right-up`). The growth itself takes O(n log n) and happens only once. A release costs nothing.
 //!
 //! Source: Shdefat, Bani-Mohammad & Ababneh, "On allocation algorithms for manycore systems with
 //! network on chip", IJGHPC 15(1), 2023. Departures:
@@ -37,7 +37,7 @@
 //!   in corners.
 //! - The order of growth is our choice. If no shape of n nodes is requested, the search starts with
 //!   the boxes of n nodes. If no shape is requested at all, the Ls and nuclei use the first of
-//!   them.
+//!   these boxes.
 //! - Tori and 3D are not supported, because neither the Ls nor the nuclei are defined there. Adding
 //!   the neighbor with the most granted neighbors works there, too: see
 //!   [`connected`](super::connected).
