@@ -25,7 +25,7 @@ const PAGES: [&str; 6] = [
     "docs/troubleshooting.md",
 ];
 
-/// The time limit for a block in seconds, long enough for a busy machine.
+/// The time limit for a block in seconds. It is long enough even for a busy machine.
 const SECONDS: &str = "600";
 
 /// The number of lines to show from the end of a failed block's output.

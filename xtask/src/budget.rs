@@ -104,7 +104,7 @@ fn grouped(number: usize) -> String {
     }
 }
 
-/// Returns the parts in the table, except the row of totals, which lists no directories.
+/// Returns the parts in the table. Skips the row of totals, which lists no directories.
 fn parts(page: &str) -> impl Iterator<Item = Part> {
     let rows =
         page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.starts_with('|'));

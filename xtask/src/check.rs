@@ -67,7 +67,8 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
 }
 
 /// Returns the named steps and all their prerequisites, in table order. If none are named, returns
-/// all steps, but includes the packaging steps only in runs that must not skip anything.
+/// all steps, except that the packaging steps are included only in runs that must not skip
+/// anything.
 fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     let mut names = only.to_vec();
     let mut at = 0;
@@ -212,8 +213,8 @@ fn machine_seconds() -> f64 {
     used.map(|(_, ticks)| ticks / 100.0).sum()
 }
 
-/// Describes a step that did not pass. For a failure, this includes the end of the output, the path
-/// to the full output, and a command that reruns the step.
+/// Describes a step that did not pass. If the step failed, the description includes the end of the
+/// output, the path to the full output, and a command that reruns the step.
 fn problem(root: &Path, ended: &Ended) -> Option<String> {
     let name = ended.step.name;
     match ended.end {

@@ -1,4 +1,4 @@
-//! Checks the licenses of dependencies and finds duplicate versions, as cargo-deny does, but
+//! Checks the licenses of dependencies and finds duplicate versions. This is like cargo-deny, but
 //! without online advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ const LICENCES: &[&str] = &[
 const NOT_BUILT: &[(&str, &str)] =
     &[("tiny-keccak", "WebAssembly only: seeds arrow-array's hashing")];
 
-/// Packages needed in several versions, with the packages that require each version.
+/// Packages that are needed in several versions, and the packages that require each version.
 const SEVERAL: &[(&str, &str)] = &[
     ("base64", "rcgen (tests only) requires 0.23, postgres 0.22"),
     ("num-bigint", "in no binary: an unused part of rcgen requires 0.4, arrow 0.5"),

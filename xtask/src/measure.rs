@@ -13,7 +13,7 @@ pub(crate) struct Part {
     variables: &'static [(&'static str, &'static str)],
 }
 
-/// Measurements of the service, using the release profile.
+/// Measurements of the service, built with the release profile.
 #[rustfmt::skip]
 pub(crate) const SERVICE: &[Part] = &[
     Part { title: "durable operations per second, and recovery of a million records",

@@ -1,6 +1,6 @@
 //! The test programs, which are all built together, and the steps that run them.
 //!
-//! The programs run as they do under cargo, but without its lock, so builds do not block them.
+//! The programs run as they do under cargo, but without cargo's lock, so builds do not block them.
 
 use std::fs;
 use std::path::Path;
@@ -97,7 +97,7 @@ pub(crate) fn waiting(root: &Path, folder: &str) -> Vec<String> {
 /// A package whose tests require the built page.
 pub(crate) const BROWSER: &str = "apps/browser";
 
-/// Runs the tests for the vector code, which contains an unsafe call, under valgrind.
+/// Runs the tests for the vector code under valgrind, because the code contains an unsafe call.
 pub(crate) fn memory(root: &Path) -> Vec<String> {
     if !process::is_installed("valgrind") {
         return notes::skip("the unsafe call under valgrind", "valgrind is not installed");

@@ -29,8 +29,8 @@ const STEPS: &[&[&str]] = &[
 /// The directory for the wheel built by the checks.
 const WHEELS: &str = "target/wheels-check";
 
-/// A linker for glibc 2.28, which may be older than the machine's own glibc. It runs zig through
-/// maturin, which looks for zig in the first Python on the path.
+/// A linker for glibc 2.28, which may be older than the machine's own glibc. The linker runs zig
+/// through maturin, which looks for zig in the first Python on the path.
 const LINKER: &str = "#!/bin/sh
 PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
 ";
@@ -58,7 +58,7 @@ pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
     })
 }
 
-/// Runs a function with the environment, or records a skipped part if there is none.
+/// Runs a function with the environment. If there is none, records that a part was skipped.
 pub(crate) fn with_environment(
     root: &Path,
     part: &str,
@@ -108,8 +108,8 @@ impl Environment {
         Ok(linker)
     }
 
-    /// Builds the wheel into a directory. On x86-64 Linux, the wheel runs on every platform that a
-    /// release supports; elsewhere, it runs only on machines like this one.
+    /// Builds the wheel into a directory. If built on x86-64 Linux, the wheel runs on every
+    /// platform that a release supports. Otherwise, it runs only on machines like this one.
     pub(crate) fn wheel(&self, root: &Path, profile: &str, out: &Path) -> Result<(), String> {
         let out = out.display().to_string();
         let build = ["maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"];

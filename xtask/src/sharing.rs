@@ -1,5 +1,5 @@
-//! Checks that the interfaces share compiled packages. For each package in common, an interface
-//! must request the same features as the program does; otherwise, cargo would compile it twice.
+//! Checks that the interfaces share compiled packages. For each shared package, an interface must
+//! request the same features as the program does; otherwise, cargo would compile the package twice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ const BUILDS: [&str; 5] = [
 /// Packages whose features depend on the interface.
 const CHANGED: &[&str] = &["pavior-cli", "pavior-serve"];
 
-/// The compiled packages, each as a pair of its name and version, and its features.
+/// The compiled packages. Each is a pair: the package's name and version, and its features.
 type Packages = BTreeSet<(String, String)>;
 
 /// Returns the packages that are compiled twice, one per line.

@@ -21,7 +21,7 @@ pub(crate) struct Step {
 /// The number of cores shared by computing steps.
 pub(crate) const BOTH: usize = 2;
 const ONE: usize = 1;
-/// The value of [`Step::cores`] for a step that mostly waits and runs alongside computing steps.
+/// The value of [`Step::cores`] for a step that mostly waits and can run alongside computing steps.
 pub(crate) const WAIT: usize = 0;
 
 /// The packaging steps, which run only in `.ci/run` or when they are named explicitly.
@@ -43,7 +43,7 @@ impl Step {
     }
 }
 
-/// All steps. Most cargo steps use all features, so that dependencies are built only once.
+/// All steps. Most cargo steps use all features, so that dependencies have to be built only once.
 #[rustfmt::skip]
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "tidy", seconds: 1, cores: ONE, after: "",
@@ -176,7 +176,7 @@ pub(crate) fn list() -> String {
     text
 }
 
-/// Returns true if a package's integration tests are a separate step, given its directory.
+/// Returns true if the integration tests of the package in the given directory are a separate step.
 pub(crate) fn waits(folder: &str) -> bool {
     STEPS.iter().any(|step| matches!(step.work, Waiting(own) if own == folder))
 }

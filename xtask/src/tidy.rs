@@ -47,8 +47,8 @@ fn of_results(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Finds ignored tests, libraries that ban no calls, and long lines, which rustfmt does not break
-/// in comments, strings or macros. Lines with URLs are exempt.
+/// Finds ignored tests, libraries that ban no calls, and long lines (rustfmt does not break them in
+/// comments, strings or macros). Lines with URLs are exempt.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let of_line = |(index, line): (usize, &str)| {
         let columns = line.chars().count();

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::process;
 
 const PACKAGES: &[&str] = &[
-    // For `pavior slurm` with the installed and other Slurm releases, and for its gate plugin.
+    // For `pavior slurm`, with the installed Slurm release and others, and for its gate plugin.
     "slurm-wlm",
     "slurm-wlm-basic-plugins",
     "slurm-client",

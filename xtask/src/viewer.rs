@@ -36,7 +36,7 @@ pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
     }
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut copy = Command::new("cp");
-    // Only the sources are copied, so that the bundle has to be rebuilt.
+    // Only the sources are copied, so that the bundle must be rebuilt.
     copy.args(["-r", "package.json", "package-lock.json", "build.mjs", "tsconfig.json", "src"]);
     process::output(copy.args(["try", "try.mjs"]).arg(&folder).current_dir(root.join(PAGE)))?;
     if !folder.join("node_modules/esbuild").is_dir() {

@@ -16,7 +16,7 @@ use crate::session::{MAX_SEARCHED_NODES, Session};
 const MAX_MOVED_JOBS: usize = 3;
 
 /// Reports whether a box of this shape fits now, and how many fit at once. If none fits, also
-/// reports the jobs blocking the location that frees up first, and moves that would make room.
+/// reports which jobs block the location that frees up first, and which moves would make room.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
@@ -85,8 +85,8 @@ impl Part {
     }
 }
 
-/// A machine, its jobs (numbered from 1), a strategy, and a request: a shape such as `3x2` or a
-/// number of nodes.
+/// A machine, its jobs (numbered from 1), a strategy, and a request for a shape such as `3x2` or
+/// for a number of nodes.
 #[derive(Deserialize)]
 pub(crate) struct Scene {
     machine: String,

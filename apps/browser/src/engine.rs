@@ -23,11 +23,12 @@ enum Command {
     Registries,
     /// Opens a run that advances in steps, replacing any run with the same number.
     Open { run: usize, settings: Settings },
-    /// Advances a run by up to `instants` event times, or to the first one at or after `until`.
+    /// Advances a run by up to `instants` event times, stopping when the time reaches or passes
+    /// `until`.
     Step { run: usize, instants: u64, until: Option<f64> },
     /// Compares the wait times in two runs.
     Difference { runs: [usize; 2] },
-    /// Reports whether a shape fits on the machine in a run's current state.
+    /// Reports whether a shape fits on a run's machine in the run's current state.
     Ask { run: usize, shape: String },
     /// Shows where a strategy would place a request in a given state.
     Explain(ask::Scene),
@@ -35,7 +36,7 @@ enum Command {
     Simulate { settings: Settings },
     /// Reads and summarizes the log in the bytes that follow this command.
     Log { name: String },
-    /// Simulates the log under all alternative settings, or only under those to try first.
+    /// Simulates the log under all alternative settings, or only under the settings to try first.
     Advise { settings: Settings, all: bool },
 }
 
@@ -63,9 +64,9 @@ const MOST_TRIED: usize = 5;
 const MAX_RUNS: usize = 8;
 
 impl Engine {
-    /// Answers a message, which is a command as one line of JSON, followed by the bytes of a log if
-    /// the command reads one. The reply is a JSON object, with an `error` member if the command
-    /// fails.
+    /// Answers a message, which consists of a command (one line of JSON) and, if the command reads
+    /// a log, the bytes of that log. The reply is a JSON object, which has an `error` member if the
+    /// command fails.
     ///
     /// ```
     /// let mut engine = pavior_browser::Engine::default();

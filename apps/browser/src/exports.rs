@@ -1,6 +1,6 @@
-//! Functions called by the browser. It writes a message to the address returned by `reserve`. Then
-//! `call` replaces the message with the reply, whose address `reply` returns. Only integers cross
-//! this interface, and no pointer is dereferenced here.
+//! Functions called by the browser. The browser writes a message to the address returned by
+//! `reserve`. Then `call` replaces the message with the reply, whose address `reply` returns. Only
+//! integers cross this interface, and no pointer is dereferenced here.
 
 #![expect(unsafe_code, reason = "an unmangled symbol can collide with another one")]
 

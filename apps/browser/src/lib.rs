@@ -1,4 +1,4 @@
-//! The engine behind the browser page, which carries out the page's commands.
+//! The engine that carries out the commands of the browser page.
 //!
 //! [`Engine::answer`] is the whole interface. A message is one line of JSON, followed by the bytes
 //! of a log if the command reads one. Replies are byte-for-byte identical in a browser and in a

@@ -24,8 +24,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Replaces the log, and returns a summary and a machine large enough to replay it. If the new
-    /// log is malformed, keeps the old one.
+    /// Replaces the log, and returns its summary and a machine that is large enough to replay it.
+    /// If the new log is malformed, keeps the old one.
     pub(crate) fn read(&mut self, name: String, bytes: &[u8]) -> Result<Value, Fault> {
         let log = Log { name, bytes: bytes.into() };
         let trace = log.trace(&ReadOptions::default()).map_err(Fault::of)?;

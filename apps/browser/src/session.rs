@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::fault::Fault;
 use crate::statistics::{MIN_COMPARED_JOBS, Statistics, mean_difference};
 
-/// The maximum machine size, in nodes, for which the largest free box is computed after every step
-/// and answers include moves and box counts.
+/// The maximum machine size, in nodes, at which each step computes the largest free box and each
+/// answer includes moves and box counts.
 pub(crate) const MAX_SEARCHED_NODES: u32 = 40_000;
 
 /// A running job's start time and the boxes that it occupies.
@@ -88,8 +88,8 @@ impl Session {
         })
     }
 
-    /// Advances the run by up to `instants` event times, or to the first one at or after `until`,
-    /// and returns the changes.
+    /// Advances the run by up to `instants` event times, stopping when the time reaches or passes
+    /// `until`. Returns the changes.
     pub(crate) fn step(&mut self, instants: u64, until: Option<f64>) -> Result<Value, Fault> {
         for _ in 0..instants {
             let now = self.run.now();
@@ -169,7 +169,7 @@ impl Session {
     }
 
     /// Returns the difference in mean wait time between two runs of the same jobs. Considers only
-    /// jobs before the first one still waiting in either run, and ignores rejected jobs.
+    /// the jobs that precede the first job still waiting in either run, and ignores rejected jobs.
     pub(crate) fn difference(&self, other: &Session) -> Value {
         let limit = self.settled_jobs().min(other.settled_jobs());
         let waits = self.statistics.common_waits(&other.statistics, limit);
@@ -186,8 +186,8 @@ impl Session {
         })
     }
 
-    /// Returns the number of jobs before the first one that has not yet arrived or started. An
-    /// interrupted job counts as started even while it is back in the queue.
+    /// Returns the number of jobs that precede the first job that has not yet arrived or started.
+    /// An interrupted job counts as started even while it is back in the queue.
     fn settled_jobs(&self) -> usize {
         let indexes = self.run.queue().iter().map(|job| job.index as usize);
         let oldest = indexes.filter(|&index| !self.statistics.has_wait(index)).min();

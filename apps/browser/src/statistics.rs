@@ -74,7 +74,7 @@ impl Statistics {
         (span > 0).then(|| self.used as f64 / (f64::from(nodes) * span as f64))
     }
 
-    /// Returns the wait times in both runs for each job that started in both and has an index below
+    /// Returns both wait times of each job that started in both runs and has an index below
     /// `limit`.
     pub(crate) fn common_waits(&self, other: &Statistics, limit: usize) -> Vec<[Time; 2]> {
         let waits = self.waits.iter().zip(&other.waits).take(limit);

@@ -161,7 +161,7 @@ impl Busy {
         Ok(users.into_iter().map(|user| user?.1.as_u64()).collect())
     }
 
-    /// Returns the end times of all jobs that have one.
+    /// Returns the end time of every job that has one.
     ///
     /// # Errors
     /// Returns an error if an `end` is not a number.

@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-/// Escapes hidden characters in JSON strings, as in `\u202e`. Outside strings, white space is the
-/// only hidden text that JSON allows.
+/// Escapes hidden characters in JSON strings, e.g., as `\u202e`. Outside strings, white space is
+/// the only hidden text that JSON allows.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     escaped(text, |c| {
         let mut units = [0; 2];
@@ -15,12 +15,12 @@ pub(crate) fn json(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Escapes hidden characters in XML, as in `&#x202e;`.
+/// Escapes hidden characters in XML, e.g., as `&#x202e;`.
 pub(crate) fn xml(text: &str) -> Cow<'_, str> {
     escaped(text, |c| format!("&#x{:x};", u32::from(c)))
 }
 
-/// Escapes hidden characters in human-readable lines or a CSV table, as in `\u{202e}`.
+/// Escapes hidden characters in human-readable lines or a CSV table, e.g., as `\u{202e}`.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| pavior::text::cell(c.encode_utf8(&mut [0; 4])))
 }

@@ -31,7 +31,7 @@ pub(crate) fn per_axis(numbers: &[u64], grid: &Grid, other: u16) -> Option<[u16;
     Some(values)
 }
 
-/// Parses a name with options, such as a strategy.
+/// Parses a name with options, such as a strategy's.
 pub(crate) fn name<T: FromStr<Err = BadName>>(option: &str, typed: &str) -> Result<T, Failure> {
     typed.parse().map_err(|bad| Failure::option(option, typed, 0, &bad))
 }

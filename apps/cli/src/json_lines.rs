@@ -48,8 +48,8 @@ impl LineError {
     }
 }
 
-/// Calls `parse` with each nonempty line of a file and its number. The path `-` means standard
-/// input.
+/// Calls `parse` with each nonempty line of a file and the line's number. The path `-` means
+/// standard input.
 pub(crate) fn for_each_line(
     path: &Path,
     mut parse: impl FnMut(&str, usize) -> Result<(), LineError>,

@@ -51,7 +51,7 @@ fn describe_dependencies(records: &[Record]) -> String {
     text
 }
 
-/// If jobs depend on others, reports how many dependencies are ignored due to rejected jobs.
+/// If jobs depend on others, reports how many dependencies are ignored because of rejected jobs.
 pub(crate) fn print_rejected(
     specification: &Specification,
     folder: &Folder,
@@ -74,7 +74,8 @@ pub(crate) fn print_rejected(
     Ok(())
 }
 
-/// Reports, for each point that uses the nodes recorded in the log, how many jobs run on them.
+/// Reports, for each point that uses the nodes recorded in the log, how many jobs run on those
+/// nodes.
 pub(crate) fn print_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     let is_placed = |point: &&Point| {
         point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()

@@ -1,4 +1,4 @@
-//! Output of results: tables for humans, JSON and CSV for programs.
+//! Output of results: tables for humans, and JSON and CSV for programs.
 //!
 //! All output passes through `harmless` or `pavior::text::cell`, so job and file names are always
 //! escaped when they reach a terminal.
@@ -88,7 +88,8 @@ fn print_escaped(text: &str) -> Result<(), Failure> {
 /// Prints rows of a CSV table.
 ///
 /// Hidden characters in cells are escaped. Cells that begin with `=` or similar characters are left
-/// unchanged, because numbers may begin with some of these and escaping would alter names.
+/// unchanged, because some of these characters may begin a number, and escaping names would alter
+/// them.
 pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(io::stdout().lock());
     let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {

@@ -103,8 +103,8 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
     Ok((text, specification))
 }
 
-/// Reads an experiment, and skips combinations that do not apply. The returned text is the file's
-/// text preceded by the key that skips them, so that running this text later skips the same
+/// Reads an experiment, and skips combinations that do not apply. The returned text is the key that
+/// skips these combinations, followed by the file's text, so running that text later skips the same
 /// combinations.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;

@@ -1,8 +1,8 @@
 //! Prints escaped messages on standard error, and ignores write errors.
 //!
-//! Standard error may be closed, or redirected to a full disk. This must not make a command fail or
-//! change its exit status, so the whole program uses this macro instead of the standard library's,
-//! which panics.
+//! Standard error may be closed, or redirected to a full disk. A failed write must not make a
+//! command fail or change its exit status, so the whole program uses this macro instead of the
+//! standard library's, which panics.
 
 use std::fmt::Arguments;
 use std::io::Write;
@@ -16,6 +16,6 @@ macro_rules! eprintln {
 /// another line, and truncates it if it is long.
 pub(crate) fn say(words: Arguments<'_>) {
     let line = pavior::text::message(&pavior::text::cell(&words.to_string())) + "\n";
-    // If this write fails, there is nowhere to report it.
+    // If this write fails, the failure cannot be reported.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

@@ -43,7 +43,7 @@ pub(crate) struct Health {
     faults: Mutex<Faults>,
 }
 
-/// Faults that fully or partly keep the daemon from acting.
+/// Faults that prevent some or all of the daemon's actions.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     /// Kinds of objects that cannot be read, each with the reason.
@@ -125,8 +125,9 @@ impl Health {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if this replica can act, and one line per fault. A replica cannot act before it
-    /// has read the cluster, without access to the Lease, or if every machine is faulty.
+    /// Returns true if this replica can act, along with one line per fault. A replica cannot act if
+    /// it has not read the cluster yet, if it has no access to the Lease, or if every machine is
+    /// faulty.
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();
         let can_act = !faults.all_machines_faulty && faults.lease.is_none();

@@ -10,7 +10,7 @@ use crate::{Placement, Work};
 /// A strategy only proposes nodes; the [`Machine`](crate::Machine) grants them. A strategy may keep
 /// its own index, such as a busy list, a free list or a buddy tree, and is notified of every change
 /// through [`granted`](Strategy::granted) and [`released`](Strategy::released). These methods must
-/// accept any free boxes, including ones that the strategy did not propose, such as those for a
+/// accept any free boxes, even if the strategy did not propose them. For example, they may be for a
 /// failed node, a reservation or a plan. [`StrategyKind::own`](crate::StrategyKind::own) creates an
 /// entry for a strategy defined outside this crate.
 pub trait Strategy: Send + Sync {
@@ -65,7 +65,7 @@ pub(crate) trait MachineStrategy: Strategy + CopyForMachine {
 
     /// Makes exactly these nodes free. If the strategy can only follow grants and releases, returns
     /// false and changes nothing. Intended for strategies whose answers depend only on the free
-    /// nodes and whose index is faster to rebuild than to update for many changes.
+    /// nodes. After many changes, their index should be faster to rebuild than to update.
     fn reset(&mut self, _free: &Occupancy) -> bool {
         false
     }

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, AddAssign, Sub};
 
-/// The work done by a strategy since it was created or, for a fork, since the original was.
+/// The work done by a strategy since its creation or, for a fork, since the original's creation.
 ///
 /// Counts do not depend on the processor, the compiler or other programs, so they show how a
 /// search's work grows. Each strategy's file documents the cost of a unit. To compare the speed of

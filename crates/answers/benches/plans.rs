@@ -1,4 +1,4 @@
-//! Benchmarks planning for boxes that do not fit, and counting slots, on 16x16x16 tori with many
+//! Benchmarks plans for boxes that do not fit, and counts of slots, on 16x16x16 tori with many
 //! jobs.
 
 use divan::{Bencher, black_box};
@@ -51,7 +51,7 @@ fn nearest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
     bencher.bench(|| nearest(&snapshot, Shape::new(black_box(shape)), 3));
 }
 
-/// Plans moves of at most two jobs. Prints each plan once, and whether it is proven optimal.
+/// Plans moves of at most two jobs. Prints, once, each plan and whether the plan is proven optimal.
 #[divan::bench(
     args = [([8, 8, 4], 1), ([6, 5, 4], 1), ([6, 5, 4], 2), ([5, 5, 4], 3)],
     sample_count = 3

@@ -1,5 +1,5 @@
 //! Benchmarks the explanation of a refused request, by number of leases. Square leases fill a
-//! `mesh:1024x1024`, and every fifth has ended. The request is for a slightly larger square.
+//! `mesh:1024x1024`, but every fifth lease has ended. The request is for a slightly larger square.
 //!
 //! ```sh
 //! cargo bench -p pavior-answers --bench refusal          # 10 to 100,000 leases

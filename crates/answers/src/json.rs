@@ -101,7 +101,7 @@ impl SlotsJson {
     }
 }
 
-/// The next time at which more boxes fit, and their number.
+/// The next time at which more boxes fit, and how many fit then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NextSlotJson<At> {

@@ -4,18 +4,18 @@
 //! A [`Snapshot`] contains the jobs on a machine and their nodes, regardless of which strategy
 //! placed them. The following functions answer questions about a snapshot:
 //!
-//! - [`fit`] finds a free place for a box, and [`nearest`] finds the largest free boxes that are
-//!   smaller;
+//! - [`fit`] finds a free place for a box, and [`nearest`] finds the largest free boxes no larger
+//!   than this box;
 //! - [`blockers`] finds the cheapest place to empty, and the jobs in it;
 //! - [`earliest`] finds the first place to become free as running jobs end;
-//! - [`unblock`] finds the cheapest jobs to move so that a box fits, with their new positions, and
-//!   [`unblock_any`] does so for one of several boxes;
+//! - [`unblock`] finds the cheapest jobs to move so that a box fits, and the jobs' new positions;
+//!   [`unblock_any`] does the same for any one of several boxes;
 //! - [`drain`] plans moves that empty a set of nodes, and [`defragment`] plans moves that free as
 //!   many boxes of a shape as possible;
-//! - [`room_by`] plans moves and requeues that free a box or a set of nodes by a given time, and
-//!   [`RoomQuestion`] also finds the jobs that such a plan delays;
+//! - [`room_by`] plans which jobs to move or requeue so that a box or a set of nodes is free by a
+//!   given time, and [`RoomQuestion`] also finds the jobs that such a plan delays;
 //! - [`slots`] counts the disjoint free boxes of a shape, [`next_slot`] finds the time when more
-//!   will fit, and [`SlotsAnswer`] combines both with the count after moves;
+//!   will fit, and [`SlotsAnswer`] contains both results and the count after moves;
 //! - [`why`] combines several of these functions: it explains why a request is waiting, which jobs
 //!   are in the way, and which moves would help;
 //! - [`waits`] explains why each job in a queue is waiting, and [`waiting`] returns everything

@@ -1,9 +1,9 @@
-//! Plans that make room on a dispatcher by a given time ([`room_by`]), and the jobs that they
+//! Plans that make room on a dispatcher's machine by a given time ([`room_by`]), and the jobs they
 //! delay.
 //!
 //! To find the delays, the dispatcher is run forward twice, once with the plan and once without it,
-//! assuming that every job runs exactly as long as estimated. With the plan, requeued jobs wait at
-//! the end of the queue, and the nodes needed for the moves or the request stay free.
+//! assuming that every job runs exactly as long as estimated. In the run with the plan, requeued
+//! jobs wait at the end of the queue, and the nodes needed for the moves or the request stay free.
 
 use std::collections::HashMap;
 

@@ -19,8 +19,8 @@ const MOST_EXAMINED: usize = 1 << 20;
 /// Explains why each job in a dispatcher's queue is waiting, in queue order.
 ///
 /// `standing` is the scheduler's plan for this state, if available ([`Dispatcher::standing`]).
-/// `endless` is the duration assumed for jobs without a known end; times further in the future are
-/// not reported.
+/// `endless` is the duration assumed for jobs without a known end. Times that are at least this far
+/// in the future are not reported.
 ///
 /// The strategy is asked about at most 512 distinct requests, and at most 2^20 reservations are
 /// examined. Beyond these limits, a job that could be placed is reported as kept waiting by the
@@ -142,8 +142,8 @@ struct Plan<'a> {
     /// The reservations, sorted by start time.
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
-    /// The times at which nodes are freed or taken, each with the change in the number of free
-    /// nodes and the reservation (`None` for the end of a running job).
+    /// The times at which nodes are freed or taken. Each comes with the change in the number of
+    /// free nodes and the reservation (`None` for the end of a running job).
     changes: Vec<(Time, i128, Option<&'a Reserved>)>,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
         self.places.get(&id).map(|&place| self.reserved[place])
     }
 
-    /// Finds the first reservation for another job that the candidate would interfere with.
+    /// Finds the first of the other jobs' reservations that the candidate would interfere with.
     fn blocking(
         &self,
         asked: &Candidate<'_>,

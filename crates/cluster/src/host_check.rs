@@ -1,11 +1,11 @@
 //! Restricts the host names under which a page is served.
 //!
-//! A browser lets a page read responses from any address that the name of its site resolves to. An
-//! attacker can make such a name resolve to this machine (DNS rebinding), but the `Host` header
-//! then contains the attacker's name, and the request is refused.
+//! A browser lets a page read responses from any address to which the page's host name resolves. An
+//! attacker can make a host name resolve to this machine (DNS rebinding), but the `Host` header
+//! then contains the attacker's host name, and the request is refused.
 //!
-//! A page inside a cluster, such as the `pavior kube` page, is not restricted, because users reach
-//! it through services and proxies under names that the daemon does not know.
+//! A page inside a cluster, such as the `pavior kube` page, is not restricted. Users reach such a
+//! page through services and proxies, under names that the daemon does not know.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -46,7 +46,8 @@ impl KeepOpen {
     }
 }
 
-/// Serves `site` at `address`. Returns the address actually used, which differs if the port is 0.
+/// Serves `site` at `address`. Returns the actual address, whose port differs if the given port is
+/// 0.
 ///
 /// # Errors
 /// Returns an error if the address is unavailable or a thread cannot be started.

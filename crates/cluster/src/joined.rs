@@ -4,7 +4,7 @@ use pavior::boxes::volume;
 use pavior::{Cuboid, Grid, NodeId};
 
 /// Merges parts that together form a single box, such as stacked layers or the two halves of a box
-/// that wraps around. Other parts are returned unchanged. The parts must be disjoint.
+/// that wraps around. Returns all other parts unchanged. The parts must be disjoint.
 pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let runs = [0, 1, 2].map(|axis| run(grid, parts, axis));
@@ -18,7 +18,7 @@ pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
 }
 
 /// Returns the start of the first occupied run on an axis, and the number of occupied coordinates.
-/// If there are several runs, no box with this start and length matches the parts.
+/// If there are several runs, the parts do not match any box with this start and length.
 fn run(grid: &Grid, parts: &[Cuboid], axis: usize) -> (u16, u16) {
     let mut taken = vec![false; usize::from(grid.sides()[axis])];
     for part in parts {

@@ -5,9 +5,9 @@
 //! the jobs to start. An [`Explainer`] then explains why the remaining jobs are waiting. See
 //! `examples/folder` for a small but complete daemon.
 //!
-//! After each read, the daemon publishes a [`View`] on a [`Board`], which sends the changes to open
-//! pages. The board stores only the latest changes and the utilization history. All queries are
-//! read-only.
+//! After reading its ledger, the daemon publishes a [`View`] on a [`Board`], which sends the
+//! changes to open pages. The board stores only the latest changes and the utilization history. All
+//! queries are read-only.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod board;

@@ -99,8 +99,8 @@ impl Planner {
         self.dispatcher.calendar().in_the_way(Time(self.now), estimate, &placement)
     }
 
-    /// Records that a job holds `nodes` until `end`, if known. Returns false if `nodes` is empty or
-    /// another job already holds one of them.
+    /// Records that a job holds `nodes` until `end`, if `end` is known. Returns false if `nodes` is
+    /// empty or another job already holds one of them.
     pub fn hold(
         &mut self,
         number: u64,
@@ -201,7 +201,7 @@ impl Planner {
         }
     }
 
-    /// Returns the time after which planned starts are not reported, because any start that late
+    /// Returns the time after which planned starts are not reported. Any start after this time
     /// depends on a job without a time limit.
     fn horizon(&self) -> Time {
         Time(self.now.saturating_add(NO_LIMIT_S / 2))

@@ -5,8 +5,9 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::get;
 
-/// Creates routes for health probes. `GET /healthz` reports whether the daemon is alive, and `GET
-/// /readyz` whether it is ready, listing one fault per line. The status is 200 or 503.
+/// Creates routes for health probes. `GET /healthz` reports whether the daemon is alive.
+/// `GET /readyz` reports whether it is ready and lists one fault per line. The status is 200 or
+/// 503.
 pub fn probes<A, R>(alive: A, ready: R) -> Router
 where
     A: Fn() -> bool + Clone + Send + Sync + 'static,

@@ -35,8 +35,8 @@ use crate::{ExplainQuery, View, metrics};
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
-/// The content security policy, which lets the page use only inline scripts and styles and connect
-/// only to this server.
+/// The content security policy, which restricts scripts and styles to inline ones and restricts
+/// connections to this server.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
@@ -179,8 +179,8 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Waits for the next change. Returns `None` if the board no longer stores all changes since
-    /// the last one that was sent.
+    /// Waits for the next change. Returns `None` if the board no longer stores every change made
+    /// since the last one sent.
     async fn next(&mut self) -> Option<Change> {
         loop {
             if let Some(change) = self.ready.next() {

@@ -1,5 +1,5 @@
-//! A machine's state at a point in time, and answers to queries about it. The answers use the
-//! formats of `pavior serve`, which the page reads.
+//! A machine's state at a point in time, and answers to queries about that state. The answers use
+//! the formats of `pavior serve`, which the page reads.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ pub struct WaitingJob {
     pub forecast: Option<(Value, String)>,
 }
 
-/// A query from the page about whether a request could be granted or why a job is waiting.
+/// A query from the page that asks whether a request could be granted or why a job is waiting.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ExplainQuery {
     /// The sides of the requested box.

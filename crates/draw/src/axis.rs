@@ -50,7 +50,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// Creates a scale for data between `low` and `high`, drawn from `from` to `to`, with about
-    /// `count` ticks. The ends of the scale are round numbers that enclose the data.
+    /// `count` ticks. The scale begins and ends at round numbers that enclose the data.
     pub(crate) fn new(
         (low, high): (f64, f64),
         (logarithmic, unit): (bool, Unit),
@@ -91,8 +91,8 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Returns the position of a value, clamped to the scale. A value beyond either end, even an
-    /// infinite one, is drawn at that end. NaN is drawn at the lower end.
+    /// Returns the position of a value, clamped to the scale. A value beyond either end is drawn at
+    /// that end, even if it is infinite. NaN is drawn at the lower end.
     pub(crate) fn clamped(&self, value: f64) -> f64 {
         // If one argument is NaN, `max` returns the other.
         self.at(value.max(self.low).min(self.high))
@@ -134,7 +134,7 @@ fn linear(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     (first..=last.max(first + 1)).map(|k| k as f64 * step).collect()
 }
 
-/// Returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `rough`.
+/// Returns the smallest value of at least `rough` that is 1, 2, 2.5 or 5 times a power of ten.
 pub(crate) fn round(rough: f64) -> f64 {
     let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
     [1.0, 2.0, 2.5, 5.0, 10.0]
@@ -153,7 +153,7 @@ fn around(value: f64) -> (f64, f64) {
     }
 }
 
-/// Returns the values of the form 1, 2 or 5 times a power of ten that span the data.
+/// Returns the ticks that span the data, each of which is 1, 2 or 5 times a power of ten.
 fn decades(low: f64, high: f64) -> Vec<f64> {
     let first = libm::floor(libm::log10(low) + 1e-9) as i32;
     let last = libm::ceil(libm::log10(high) - 1e-9) as i32;
@@ -171,8 +171,8 @@ fn spanning(low: f64, high: f64, all: &[f64]) -> Vec<f64> {
 }
 
 /// Thins out the ticks if there are too many, keeping only powers of ten, every other tick, or
-/// every nth power of ten. On a time axis, the "powers of ten" are 1 s, 10 s, 1 min, 10 min, 1 h
-/// and powers of ten days.
+/// every nth power of ten. On a time axis, the "powers of ten" are 1 s, 10 s, 1 min, 10 min, 1 h, 1
+/// d, 10 d, and so on.
 fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     if ticks.len() <= count + 2 {
         return ticks;

@@ -91,9 +91,9 @@ pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
     path.with("fill", "none").with("stroke", colour)
 }
 
-/// Creates the mark for a point in a series. Shapes vary and every other mark is hollow, so that
-/// series can be distinguished without color. If series coincide, their marks are nested and only
-/// the innermost mark is filled.
+/// Creates the mark for a point in a series. The shapes vary, and every other mark is hollow, so
+/// that series can be distinguished without color. If several series coincide, their marks are
+/// nested, and only the innermost mark is filled.
 pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     let (class, colour) = Ink::Series(series).class();
     let r = 4.4 * turn.scale();
@@ -119,9 +119,9 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     filled.with("stroke", colour).with("stroke-width", "1.6")
 }
 
-/// Returns the definitions of hatch patterns that distinguish fills without color. Strokes use the
-/// background color, and the first of the four fills is not hatched. Each pattern id ends with
-/// `key`, which must be unique among the drawings on a page.
+/// Returns the definitions of hatch patterns that distinguish fills without color. The strokes use
+/// the background color, and the first of the four fills is not hatched. The id of each pattern
+/// ends with `key`, which must be unique among the drawings on a page.
 pub(crate) fn hatches(key: &str) -> String {
     let (class, colour) = Ink::Paper.class();
     let strokes = ["M-2 2L2 -2M0 8L8 0M6 10L10 6", "M0 2H8M0 6H8", "M2 0V8M0 2H8"];

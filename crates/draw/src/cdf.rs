@@ -7,8 +7,8 @@ const MOST_STEPS: usize = 2000;
 
 /// Creates a chart that shows the cumulative distribution of each named sample.
 ///
-/// Non-finite values are omitted. If a sample has more than 2,000 values, the curve is drawn at
-/// evenly spaced ranks, including the minimum and the maximum.
+/// Non-finite values are omitted. If a sample has more than 2,000 values, the curve is drawn only
+/// at evenly spaced ranks, which include the minimum and the maximum.
 pub fn cdf(title: &str, x: ChartAxis, samples: &[(String, Vec<f64>)]) -> Chart {
     let logarithmic = x.logarithmic;
     let series = |(name, sample): &(String, Vec<f64>)| {

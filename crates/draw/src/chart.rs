@@ -27,7 +27,7 @@ pub struct Chart {
 /// An axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartAxis {
-    /// The label along the axis. The label includes the unit unless the numbers already do.
+    /// The label along the axis. It includes the unit unless the numbers on the axis already do.
     pub label: String,
     /// True if the axis is logarithmic.
     pub logarithmic: bool,
@@ -42,7 +42,7 @@ impl ChartAxis {
     }
 
     /// Creates an axis for a quantity, given the name of its unit in result files. If the unit is
-    /// `s`, the label omits it because each number on the axis includes it.
+    /// `s`, the label omits the unit because each number on the axis includes it.
     ///
     /// ```
     /// # mod pavior { pub use pavior_draw as draw; }
@@ -92,7 +92,7 @@ pub struct Mark {
     pub x: f64,
     /// The value along y.
     pub y: f64,
-    /// The lower and upper ends of the confidence interval for y. A median's interval may be
+    /// The lower and upper ends of the confidence interval for y. For a median, the interval may be
     /// asymmetric.
     pub interval: Option<[f64; 2]>,
 }

@@ -2,7 +2,8 @@
 
 use crate::chart::{Chart, Series};
 
-/// The distance, in canvas units, below which two lines look like one (a third of a mark's size).
+/// The distance, in canvas units, below which two lines look like one. It is a third of a mark's
+/// size.
 const NEAR: f64 = 3.0;
 /// The dash length for coinciding lines, whose dashes alternate.
 const DASH: f64 = 8.0;
@@ -65,7 +66,7 @@ pub(crate) fn turns(count: usize, groups: &[Vec<usize>]) -> Vec<Turn> {
     turns
 }
 
-/// Returns a sentence for each group that tells the reader which series coincide.
+/// Returns, for each group, a sentence that tells the reader which series coincide.
 pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
     let sentence = |group: &Vec<usize>| {
         let first = &chart.series[group[0]];

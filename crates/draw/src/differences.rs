@@ -1,7 +1,8 @@
 //! A drawing of differences from a reference. Each row shows one difference and its interval.
 //!
-//! The axis is linear near zero and logarithmic farther out (an inverse hyperbolic sine), so that a
-//! minute and a week are both legible. If a row's interval contains zero, its dot is hollow.
+//! The axis is linear near zero and logarithmic farther out (an inverse hyperbolic sine), so that
+//! differences of a minute and a week are both legible. If a row's interval contains zero, the
+//! row's dot is hollow.
 
 use crate::canvas::{Anchor, Canvas, line, n, text};
 use crate::palette::Ink;

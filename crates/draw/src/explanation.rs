@@ -6,8 +6,9 @@
 //! base is *covered* (hatched) if the box would contain a busy or failed node. It is *rejected*
 //! (dotted) if the box would extend beyond the machine or would contain the same nodes as a box at
 //! another base. Any other base is a *candidate*, labeled with its optimality index if there is
-//! room. The choice is drawn on top, with its parts numbered in grant order. If the strategy
-//! refuses and the caller provides the region that is cheapest to clear, a frame marks that region.
+//! room. The chosen placement is drawn on top, with its parts numbered in grant order. If the
+//! strategy refuses the request and the caller provides the region that is cheapest to clear, this
+//! region is framed.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -21,7 +22,8 @@ use crate::xml::Element;
 
 /// The maximum total width, in pixels, of the planes in one row, unless a single plane is wider.
 pub(crate) const WIDE: f64 = 720.0;
-/// The maximum total width of panels drawn side by side, chosen to keep text legible on a phone.
+/// The maximum total width of panels drawn side by side. It is chosen so that text is legible on a
+/// phone.
 const ACROSS: f64 = 560.0;
 /// The distance between panels, and the margin around all of them.
 pub(crate) const GAP: f64 = 24.0;
@@ -185,7 +187,7 @@ impl View {
     pub(crate) fn of(grid: &Grid) -> View {
         let [w, d, h] = grid.sides().map(f64::from);
         let cell = (200.0 / w.max(d)).floor().clamp(3.0, 24.0);
-        // Put all planes in a single row if that leaves the nodes large enough to mark.
+        // Put all planes in a single row if the nodes remain large enough to be marked.
         let of_row = (((WIDE - AXIS + PLANE_GAP) / h - PLANE_GAP) / w).floor();
         let cell = if of_row >= 12.0 { cell.min(of_row) } else { cell };
         let planes = ((WIDE - AXIS + PLANE_GAP) / (w * cell + PLANE_GAP)).floor().clamp(1.0, h);
@@ -235,7 +237,8 @@ pub(crate) fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Ele
     rect.with("width", wide).with("height", high)
 }
 
-/// Creates a frame around a region to be cleared, in a red that works in light and dark mode.
+/// Creates a frame around a region to be cleared, in a shade of red suitable for light and dark
+/// mode.
 fn frame([x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("x", x).with("y", y).with("width", wide);
     let rect = rect.with("height", high).with("fill", "none").with("stroke", "#e0483e");
@@ -300,8 +303,8 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
     }
 }
 
-/// Returns the shape whose bases are marked: the chosen shape or, after a refusal, the requested
-/// shape. Returns `None` if the chosen placement has several parts.
+/// Returns the shape whose bases are marked. This is the chosen shape or, after a refusal, the
+/// requested shape. Returns `None` if the chosen placement has several parts.
 fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     match &answer.outcome {
         Ok(choice) => match choice.placement.parts() {

@@ -88,8 +88,8 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // Label the first and last columns and rows with their coordinates along the edges, and
-            // write the layer's coordinate below.
+            // Along the edges, label the first and last columns and rows with their coordinates.
+            // Write the layer's coordinate below.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);
                 self.label((at, below + CELL * 1.08), "middle", &x.to_string());

@@ -15,9 +15,9 @@
 //! | load on a network's channels | [`heatmap`] |
 //! | a report with figures and tables ([`Page`]) | [`html`] |
 //!
-//! Every SVG has its light-mode colors in attributes, which all viewers understand, and its
+//! Every SVG contains its light-mode colors in attributes, which all viewers understand, and its
 //! dark-mode colors in a style sheet. Color is never the only distinction: series also differ in
-//! shape and dashes, and nodes differ in pattern. The `title` and `desc` elements describe the
+//! shape and dashes, and nodes also differ in pattern. The `title` and `desc` elements describe the
 //! drawing in words. All text passes through [`escape`], so no name can break a file.
 //!
 //! ```

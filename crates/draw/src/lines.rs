@@ -116,7 +116,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
     // A linear axis starts at 0 so that heights can be compared. If no point is below 0, intervals
-    // are also cut off at 0, so that one very long interval does not flatten the rest.
+    // are also cut off at 0. This keeps one very long interval from flattening the rest.
     let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
     let range = if chart.y.logarithmic {
         range
@@ -149,7 +149,7 @@ fn tilted(chart: &Chart, left: f64) -> bool {
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
 }
 
-/// Truncates a name so that it fits when rotated by 30 degrees to end below its tick.
+/// Truncates a name so that it fits when it is rotated by 30 degrees and ends below its tick.
 fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
@@ -208,8 +208,8 @@ pub(crate) fn draw_legend(
                 }
             } else {
                 let line = canvas::line((x, y - 4.0), (x + 32.0, y - 4.0), Ink::Series(index));
-                // In the legend, the sample for an alternating line starts with one of the line's
-                // own dashes.
+                // In the legend, the sample for a dashed coinciding line starts with one of that
+                // line's own dashes.
                 let turn = Turn { rank: 0, ..turns[index] };
                 canvas.add(stroked(line, index, turn));
                 if chart.marks == Marks::Lines {
@@ -231,7 +231,7 @@ pub(crate) fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
 }
 
 /// Sets the width and dashes of a series' line. Dashes vary by series to distinguish lines without
-/// color, and coinciding lines alternate.
+/// color, and the dashes of coinciding lines alternate.
 fn stroked(line: Element, series: usize, turn: Turn) -> Element {
     if let Some((dashes, offset)) = turn.dashes() {
         let line = line.with("stroke-width", "2.4").with("stroke-dasharray", dashes);
@@ -337,7 +337,7 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws a point's confidence interval. An end beyond the axis has no cap; at the upper end, an
+/// Draws a point's confidence interval. An end off the axis has no cap; if it is the upper end, an
 /// arrow and the value replace the cap.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };

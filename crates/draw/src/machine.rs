@@ -16,7 +16,7 @@ const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
 /// The maximum number of jobs in an animation. Viewers cannot play larger animations.
 const MOST_JOBS: usize = 20_000;
-/// The minimum time, in seconds, that an animation shows a job. This is shorter than a frame.
+/// The minimum time, in seconds, for which an animation shows a job. It is shorter than a frame.
 const SHORTEST: f64 = 1e-6;
 
 /// The layout of nodes in the drawing.
@@ -88,11 +88,12 @@ pub fn instant(
     Ok(canvas.finish(title, &described(grid, &facts)))
 }
 
-/// Draws a looping animation of the whole schedule, `seconds` long. Placement times use `unit`.
+/// Draws a looping animation of the whole schedule that lasts `seconds`. Placement times use
+/// `unit`.
 ///
 /// # Errors
-/// Returns an error if there are no placements or more than 20,000, if a time is not finite or is
-/// too large to draw, or if `seconds` is not positive and finite.
+/// Returns an error if there are no placements or more than 20,000 of them, if a time is not finite
+/// or is too large to draw, or if `seconds` is not a positive, finite number.
 pub fn animation(
     title: &str,
     grid: &Grid,

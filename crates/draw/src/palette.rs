@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// The series colors, in light and dark variants. Color-blind people can distinguish them (after
-/// Okabe and Ito 2008, brightened for dark backgrounds).
+/// The series colors, in light and dark variants, which color-blind people can distinguish (after
+/// Okabe and Ito 2008, but brightened for dark backgrounds).
 const SERIES: [(&str, &str); 8] = [
     ("#0072b2", "#58b0e8"),
     ("#d55e00", "#ff9a57"),
@@ -163,7 +163,7 @@ pub(crate) fn machines_style() -> String {
 type Heat = [[f64; 3]; 6];
 
 /// The light-mode color scale from no load to the largest load (based on viridis). It runs from
-/// pale to dark, and the dark-mode scale from dark to pale, so that idle channels are close to the
+/// pale to dark, and the dark-mode scale from dark to pale. In both, idle channels are close to the
 /// background color.
 const HEAT: Heat = [
     [235.0, 238.0, 240.0],

@@ -2,8 +2,8 @@
 //!
 //! There are two panels. The first shows the jobs before the moves, with an arrow from the center
 //! of each moving box to the center of its new position. The arrows are numbered in move order. The
-//! second shows the jobs after the moves, along with the boxes that are then free. The panels are
-//! side by side if they are narrow enough, and stacked otherwise.
+//! second panel shows the jobs after the moves, along with the boxes that are then free. The panels
+//! are side by side if they are narrow enough; otherwise, they are stacked.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};
@@ -11,7 +11,7 @@ use pavior_mesh::{Cuboid, JobId};
 use crate::explanation::{AXIS, GAP, View, WIDE, busy_nodes, drawing, label, plane, rect, text};
 use crate::xml::Element;
 
-/// A job's boxes before and after a move, with the parts in the same order.
+/// A job's boxes before and after a move, in the same order of parts.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedMove<'a> {
     /// The boxes before the move.
@@ -20,8 +20,8 @@ pub struct PlannedMove<'a> {
     pub to: &'a [Cuboid],
 }
 
-/// Draws a plan, given the states before and after the moves (with jobs in the same order), the
-/// moves in order, and the boxes that the moves free. `name` returns a job's name.
+/// Draws a plan, given the states before and after the moves, the moves in order, and the boxes
+/// that the moves free. Both states list the jobs in the same order. `name` returns a job's name.
 pub fn plan(
     before: &State,
     after: &State,

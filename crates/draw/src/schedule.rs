@@ -2,9 +2,9 @@
 //!
 //! Each job is a box whose width is the job's run time and whose height is its number of nodes. On
 //! a machine with one axis, the box is drawn at the position of the job's nodes. On a machine with
-//! more axes, the nodes would be scattered over the drawing, so boxes are stacked without overlap,
-//! and their vertical position has no meaning. If there are too many jobs, only their number is
-//! drawn.
+//! more axes, the nodes would be scattered over the drawing. The boxes are therefore stacked
+//! without overlap, and their vertical position has no meaning. If there are too many jobs, only
+//! the number of running jobs is drawn.
 
 use std::fmt::Write;
 
@@ -148,9 +148,9 @@ impl Schedule<'_> {
         (boxes <= MOST_BOXES).then_some(rows)
     }
 
-    /// Returns the sum of a quantity over the jobs as a step function: a list of the times at which
-    /// the sum changes, with the new sums. The first time is the start of the interval, and the
-    /// others are within the interval.
+    /// Returns a quantity's sum over the jobs as a step function. The result lists the times at
+    /// which the sum changes, each with the new sum. The first time is the start of the interval,
+    /// and the others are within the interval.
     fn curve(&self, of: impl Fn(&Held) -> f64) -> Vec<(f64, f64)> {
         let mut changes: Vec<(f64, f64)> = Vec::new();
         for (_, _, held) in &self.jobs {
@@ -289,8 +289,9 @@ impl Schedule<'_> {
         canvas.write(canvas::text(middle, Anchor::Middle, SMALL, Ink::Text), &axis);
     }
 
-    /// Returns the origin of the time axis, and a phrase that names it. The origin is 0, or a round
-    /// time before the interval if the numbers would otherwise differ only in their last digits.
+    /// Returns the origin of the time axis, and a phrase that names it. The origin is 0 unless the
+    /// numbers would then differ only in their last digits; in that case, it is a round time before
+    /// the interval.
     fn base(&self, unit: Unit) -> (f64, String) {
         let length = self.to - self.from;
         if self.from.abs() < 20.0 * length {

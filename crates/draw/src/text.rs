@@ -10,8 +10,8 @@ pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     text.width() as f64 * size * NARROW
 }
 
-/// Breaks text into lines, between words where possible and within words that are wider than a
-/// line. Empty text has no lines.
+/// Breaks text into lines, between words where possible. Breaks words that are wider than a line.
+/// Empty text has no lines.
 pub(crate) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let columns = ((width / (size * NARROW)) as usize).max(2);
     let mut lines: Vec<String> = Vec::new();
@@ -54,8 +54,8 @@ pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
     broken(text, columns).swap_remove(0) + "…"
 }
 
-/// Returns the largest font size, in steps of 0.5 up to 13, at which text fits in a rectangle.
-/// Returns `None` if that size would be below 5, which is too small to read.
+/// Returns the largest font size, in steps of 0.5 up to 13, at which text fits into a rectangle.
+/// Returns `None` if the text would fit only at a size below 5, which is too small to read.
 pub(crate) fn size_within(text: &str, [across, down]: [f64; 2]) -> Option<f64> {
     let letters = text.width().max(1) as f64;
     let size = (across * 1.5 / (letters + 0.6)).min(down * 0.75).min(13.0);

@@ -6,9 +6,9 @@ use std::fmt::{Display, Write};
 /// Escapes text for use in XML or HTML, either as content or in a quoted attribute.
 ///
 /// `&`, `<`, `>` and `"` become entities. Three kinds of characters become U+FFFD, the replacement
-/// character: those that XML 1.0 forbids (section 2.2: most control characters, U+FFFE and U+FFFF),
-/// control characters that it discourages (U+007F to U+009F), and noncharacters. Tabs, line feeds
-/// and carriage returns are kept.
+/// character. These are the characters that XML 1.0 forbids in section 2.2 (most control
+/// characters, U+FFFE and U+FFFF), the control characters that XML 1.0 discourages (U+007F to
+/// U+009F), and noncharacters. Tabs, line feeds and carriage returns are kept.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; }

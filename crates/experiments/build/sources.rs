@@ -1,5 +1,5 @@
 //! The sources that affect results: this crate, the workspace crates it uses, and the versions of
-//! their external libraries. The list is read from the manifests, so that none can be missed.
+//! their external libraries. The list is read from the manifests, so that no source can be missed.
 //!
 //! The manifests and the lock file are read line by line, supporting only the notation used in this
 //! workspace. This avoids compiling a TOML parser and a digest library a second time. A test
@@ -91,7 +91,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
             {
                 continue;
             }
-            // Dependencies are listed in lines of the form ` "name",` after `dependencies = [`.
+            // Dependencies are listed after `dependencies = [`, in lines of the form ` "name",`.
             let used = package.split_once("dependencies = [").map_or("", |(_, used)| used);
             let quoted = used.lines().filter_map(|line| line.trim().strip_prefix('"'));
             open.extend(quoted.map(|line| line.trim_end_matches("\",").to_string()));

@@ -1,15 +1,15 @@
-//! Computes the difference between two configurations, with a confidence interval, from one run
-//! under each configuration with the same jobs.
+//! Computes the difference between two configurations, with a confidence interval, from one run of
+//! the same jobs under each configuration.
 //!
 //! The waits of successive jobs are correlated, and a log provides only one replication. The batch
 //! means method divides a run into a few long pieces, whose means are nearly independent
 //! (Schmeiser, Batch size effects in the analysis of simulation output, Operations Research 30(3),
-//! 1982). Here, both runs are divided at the same jobs, and their pieces are paired, so that
-//! effects common to both runs cancel.
+//! 1982). Here, both runs are divided at the same jobs, and the corresponding pieces are paired, so
+//! that effects common to both runs cancel out.
 //!
-//! Each quantity is a ratio of sums, such as the total wait over the number of jobs. Its error is
-//! computed from the residuals of the pieces (the delta method; Cochran, Sampling Techniques, 1977,
-//! ch. 6), with Student's t over the pieces.
+//! Each quantity is a ratio of sums, such as the total wait over the number of jobs. The error of
+//! this ratio is computed from the residuals of the pieces (the delta method; Cochran, Sampling
+//! Techniques, 1977, ch. 6), using Student's t over the pieces.
 
 use crate::confidence::half_width;
 
@@ -17,7 +17,7 @@ use crate::confidence::half_width;
 /// pieces are more correlated.
 pub const BATCHES: usize = 30;
 
-/// The minimum number of jobs. With fewer, the correlation between jobs cannot be estimated.
+/// The minimum number of jobs. With fewer jobs, the correlation between them cannot be estimated.
 pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 
 /// A piece of a run, represented by a sum and its divisor.
@@ -50,8 +50,8 @@ pub enum Shown {
 }
 
 impl Change {
-    /// Computes by how much the mean of `other` exceeds that of `present`. Both must list pieces in
-    /// the same order. Returns `None` if either sum of divisors is 0. Takes O(pieces) time.
+    /// Computes the mean of `other` minus the mean of `present`. Both must list pieces in the same
+    /// order. Returns `None` if either sum of divisors is 0. Takes O(pieces) time.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -124,9 +124,9 @@ mod tests {
     use pavior_kernel::Stream;
 
     /// Compares 200 pairs of runs with 6,000 values each. Each value is 0.98 times the previous one
-    /// plus noise, most of which is common to both runs. The true difference is 1. The interval
-    /// should contain it in about 93 of 100 pairs; an interval based on plain standard errors would
-    /// contain it in fewer than 40.
+    /// plus noise. Most of the noise is common to both runs. The true difference is 1. The interval
+    /// should contain it in about 93 of 100 pairs. An interval based on plain standard errors would
+    /// contain it in fewer than 40 of 100.
     #[test]
     fn intervals_hold_what_they_promise_though_values_depend_on_each_other() {
         let (mut held, mut plain_held) = (0, 0);

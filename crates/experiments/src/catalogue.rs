@@ -8,7 +8,8 @@ use pavior_workload::ShapeRule;
 /// entries added by the caller. Clones share the entries.
 ///
 /// A [fingerprint](crate::Specification::fingerprint) identifies an added entry only by its name. A
-/// caller that changes an entry's behavior must rename the entry, or must not resume earlier runs.
+/// caller that changes the behavior of an entry must either rename the entry or not resume earlier
+/// runs.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments;

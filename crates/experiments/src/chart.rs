@@ -14,7 +14,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let value = |row: &Line, index: usize| -> Option<String> {
         table.value(row, &column(index)).map(str::to_string)
     };
-    // A parameter without a column has a constant value, as checked when the figure was read.
+    // A parameter without a column has a constant value. This was checked when the figure was read.
     let drawn = |row: &&Line| {
         row.metric == figure.y
             && figure.fixed.iter().all(|(index, wanted)| {
@@ -108,8 +108,8 @@ fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() 
     })
 }
 
-/// Returns a series' name, which is composed of its parameter values. A number is preceded by the
-/// parameter's name. A label in parentheses directly follows the previous value, as in
+/// Returns a series' name, which is composed of its parameter values. If a value is a number, the
+/// parameter's name precedes it. A label in parentheses directly follows the previous value, as in
 /// `GABL(FCFS)`. Empty labels are omitted.
 fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     let part = |&index: &usize| {
@@ -141,8 +141,8 @@ fn missing(names: &[String], series: &[Series], without: &[(usize, String)]) -> 
     if places.is_empty() { String::new() } else { format!("no value for {}; ", places.join(", ")) }
 }
 
-/// Returns the axis for a parameter. If the runs measure time in seconds, the axis shows times in
-/// hours and days.
+/// Returns the axis for a parameter. If the runs measure time in seconds, times on the axis are
+/// shown in hours and days.
 fn along(figure: &Figure, in_seconds: bool) -> ChartAxis {
     let parameter = &parameters::ALL[figure.x];
     let unit = match parameter.unit {
@@ -163,8 +163,8 @@ fn in_seconds(table: &Table) -> bool {
     times.peek().is_some() && times.all(|row| row.unit == "s")
 }
 
-/// Sets an axis label to the figure's label, if there is one. If the label ends with a unit in
-/// parentheses, numbers on the axis are formatted without units.
+/// Sets an axis label to the figure's label, if the figure has one. If this label ends with a unit
+/// in parentheses, numbers on the axis are formatted without units.
 fn labelled(axis: ChartAxis, label: Option<&String>) -> ChartAxis {
     let Some(label) = label else { return axis };
     let unit = if label.trim_end().ends_with(')') { Unit::Plain } else { axis.unit };

@@ -10,8 +10,8 @@ pub enum Policy {
     /// A fixed number.
     Fixed(u64),
     /// At least `least` replications, with more added in batches of [`Policy::BATCH`]. Replication
-    /// ends when every target metric has a confidence interval whose relative half-width is at most
-    /// `relative`, or after `most` replications.
+    /// ends after `most` replications, or as soon as every target metric has a confidence interval
+    /// whose relative half-width is at most `relative`.
     Precision {
         /// The relative half-width, for example 0.05.
         relative: f64,
@@ -31,8 +31,8 @@ impl Policy {
     /// The maximum number of replications per point. Any larger number is assumed to be a mistake.
     pub const MOST: u64 = 1_000_000;
 
-    /// Returns the number of replications to add after `done` replications, given the samples for
-    /// the metrics with a precision target. Returns 0 if no more are needed.
+    /// Returns the number of replications to add after `done` replications. The samples are those
+    /// of the metrics with a precision target. Returns 0 if no more replications are needed.
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
         match *self {
             Policy::Fixed(count) => count.saturating_sub(done),
@@ -88,8 +88,8 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
 pub struct Median {
     /// The median.
     pub value: f64,
-    /// The ends of the interval, which are two of the samples. `None` for fewer than six samples,
-    /// because even their extremes enclose the median with less than 95% probability.
+    /// The ends of the interval, which are two of the samples. `None` if there are fewer than six
+    /// samples, because even their extremes enclose the median with less than 95% probability.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -112,8 +112,8 @@ impl Median {
         let n = sorted.len();
         let middle = *sorted.get(n / 2)?;
         let value = if n % 2 == 0 { sorted[n / 2 - 1].midpoint(middle) } else { middle };
-        // Find the innermost ranks that enclose the median with probability 0.95 or more. Ranks 1 +
-        // k and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
+        // Find the innermost ranks that enclose the median with a probability of at least 0.95.
+        // Ranks 1 + k and n - k miss it with a probability of 2 P(Binomial(n, 1/2) <= k).
         let (mut term, mut below) = (libm::pow(0.5, n as f64), 0.0);
         let mut interval = None;
         for k in 0..n / 2 {
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn medians_have_the_printed_ranks() {
-        // The ranks of the median's 95% interval in published tables. For n = 10, they are 2 and 9;
-        // for n = 20, 6 and 15; for n = 5, there are none.
+        // Ranks of the median's 95% interval, from published tables. For n = 10, the ranks are 2
+        // and 9; for n = 20, 6 and 15; for n = 5, there are none.
         for (n, rank) in [(6, 1), (10, 2), (20, 6), (40, 14)] {
             let sample: Vec<f64> = (1..=n).map(f64::from).collect();
             let (median, width) = median(&sample).unwrap();

@@ -1,4 +1,4 @@
-//! Comparisons of each strategy with the baseline, for the same jobs.
+//! Comparisons of each strategy with the baseline on the same jobs.
 
 use std::collections::HashMap;
 use std::io::Write;

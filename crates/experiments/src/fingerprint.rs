@@ -1,7 +1,7 @@
 //! A digest of everything that determines the results.
 //!
-//! Replications may be combined only if their fingerprints are equal. Equal fingerprints mean that
-//! the program, points, metrics and policy are the same, as is every field in every log and list.
+//! Replications may be combined only if their fingerprints are equal. With equal fingerprints, the
+//! program, points, metrics and policy are the same, and so is every field in every log and list.
 //!
 //! The digest detects mistakes, but not tampering: anyone who can write results can also forge
 //! them.
@@ -18,7 +18,8 @@ use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 /// The program version and a digest of the sources that affect results.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
-/// A digest under construction. Each string is preceded by its length to mark where it ends.
+/// A digest under construction. Each string is preceded by its length, which marks the string's
+/// end.
 struct Items(SipHasher24);
 
 impl Items {
@@ -57,9 +58,9 @@ impl Specification {
         self.inputs().next().is_some()
     }
 
-    /// Computes a digest of everything that determines the results. It consists of the digest of
-    /// the specification and the program ([`Specification::own_fingerprint`]), a dash, and the
-    /// digest of the inputs.
+    /// Computes a digest of everything that determines the results. The digest consists of the
+    /// digest of the specification and the program ([`Specification::own_fingerprint`]), a dash,
+    /// and the digest of the inputs.
     ///
     /// # Errors
     /// Returns an error if a log or a list cannot be read.

@@ -167,7 +167,7 @@ pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Tr
     read(path, opened(path, limits)?, options, limits)
 }
 
-/// Summarizes a log for a machine of this size, with the same limits as [`read_log`].
+/// Summarizes a log for a machine of the given size, with the same limits as [`read_log`].
 ///
 /// # Errors
 /// Returns the same errors as [`read_log`].
@@ -186,8 +186,8 @@ fn opened(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     if path == Path::new(STDIN) { pavior_files::stdin(limits) } else { open(path, limits) }
 }
 
-/// Reads a log from any input, within the same limits as [`read_log`]. The name helps to detect the
-/// format.
+/// Reads a log from any input, applying the same limits as [`read_log`]. The name helps to detect
+/// the format.
 ///
 /// # Errors
 /// Returns the same errors as [`read_log`].

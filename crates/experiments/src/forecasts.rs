@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::settings::{Asked, JobSettings, JobSource};
 use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario, Specification};
 
-/// An error that prevents forecasts for a log.
+/// An error that prevents forecasting for a log.
 #[derive(Debug, Error)]
 pub enum LogForecastError {
     /// The settings do not describe a log, or they include a network, failures, or migration.
@@ -69,17 +69,18 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs at the end of a past log that are used to measure forecast accuracy. This is
-/// twice the number of outcomes stored per size class, because some jobs start immediately.
+/// The number of jobs, taken from the end of a past log, that are used to measure forecast
+/// accuracy. This is twice the number of outcomes stored per size class, because some jobs start
+/// immediately.
 const TOLD: usize = 1_600;
 
-/// The time at which a past log begins: about 300 years after time 0, so that jobs that started
-/// earlier have valid start times.
+/// The time at which a past log begins. It is about 300 years after time 0, so that jobs that
+/// started before the log have valid start times.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
-/// Returns a forecaster trained on a past log, and the time of the log's last arrival. The
-/// forecaster can answer queries from then on. The log begins at [`FIRST_INSTANT`]. Reports each
-/// arrival to the environment's progress.
+/// Returns a forecaster trained on a past log, and the time of the log's last arrival, from which
+/// the forecaster can answer queries. The log begins at [`FIRST_INSTANT`]. Reports each arrival to
+/// the environment's progress.
 ///
 /// The cost is one replay of the log, with forecasts for its last 1,600 jobs.
 ///
@@ -136,7 +137,7 @@ impl<'s> OpenLog<'s> {
     /// Creates an empty machine with its scheduler, and an untrained forecaster.
     fn site(&self, effort: Effort) -> Result<(Dispatcher, Forecaster), LogForecastError> {
         let OpenLog { settings, jobs, .. } = self;
-        // A simulation with these settings uses the same random number stream.
+        // A simulation with the same settings uses the same random number stream.
         let draw = Stream::new(settings.seed, 0, "allocation");
         let machine = Machine::with_stream(settings.machine, &settings.strategy, draw);
         let machine = machine.map_err(|error| LogForecastError::Strategy(error.to_string()))?;
@@ -146,8 +147,8 @@ impl<'s> OpenLog<'s> {
         Ok((Dispatcher::new(machine, scheduler), forecaster))
     }
 
-    /// Returns the jobs, each with the properties known before it runs. The iterator ends early if
-    /// `stop` is set.
+    /// Returns the jobs, each with its properties that are known before it runs. The iterator ends
+    /// early if `stop` is set.
     fn jobs(&self, stop: Option<&Stop>) -> impl Iterator<Item = (Job, Kind)> {
         self.scenario.jobs(0).take_while(move |_| !is_set(stop)).map(|job| {
             let kind = kind_of(&self.trace.records[job.index as usize]);
@@ -168,11 +169,11 @@ pub struct LogScore {
 }
 
 /// Returns scores for a specification's points, in order. The points run in parallel on the thread
-/// pool, but each point simulates its futures on a single thread.
+/// pool, but the futures of a point are simulated on a single thread.
 ///
 /// # Errors
-/// Returns an error, as [`forecast_log`] does, for the first point that fails. All points are run
-/// even if one of them fails.
+/// Returns the error of the first point that fails, as described for [`forecast_log`]. All points
+/// are run even if one of them fails.
 pub fn forecast_points(
     specification: &Specification,
     files: &dyn InputFiles,

@@ -1,6 +1,6 @@
 //! Formulas in text form, with numbers, names, `+ - * / ^`, parentheses, `sqrt` and `log2`.
 //!
-//! `^` binds most tightly and is right-associative, followed by `* /` and then `+ -`. Formulas are
+//! `^` is right-associative and binds most tightly, followed by `* /` and then `+ -`. Formulas are
 //! evaluated with `libm`, so that results are identical, bit for bit, on every processor.
 
 use std::str::FromStr;

@@ -1,6 +1,6 @@
 //! The values specified for parameters, as typed fields.
 //!
-//! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) parses text into this type.
+//! The parameters in [`parameters::ALL`](crate::parameters::ALL) parse text into this type.
 //! [`RunSettings`](crate::RunSettings) is created from it, and checks combinations of values.
 
 use pavior_mesh::{Cuboid, Grid, Sides};

@@ -14,14 +14,14 @@ pub struct LogRequest {
     pub path: String,
     /// The options, which select the part of the log to read.
     pub options: ReadOptions,
-    /// The number of nodes in the machine, which [`Trace::for_machine`] may use to scale job sizes.
-    /// It is not part of the key, because the same text is read for every machine.
+    /// The machine's number of nodes, which [`Trace::for_machine`] may use to scale job sizes. This
+    /// number is not part of the key, because the same text is read for every machine.
     pub nodes: u64,
     /// A key that is the same for equal requests.
     pub key: String,
 }
 
-/// A list of failures or reservations, with its machine and unit of time.
+/// A list of failures or reservations, the machine's grid, and the unit of time.
 #[derive(Clone, Debug)]
 pub struct ListRequest {
     /// The path, as given in the point.
@@ -131,7 +131,8 @@ impl LogRequest {
 }
 
 impl ListRequest {
-    /// Creates a request for the list that a parameter names, for a machine and a unit of time.
+    /// Creates a request for the list that a parameter specifies, given a machine and a unit of
+    /// time.
     pub(crate) fn new(parameter: &str, path: &str, grid: Grid, unit: TimeUnit) -> ListRequest {
         let key = format!("{parameter} {path} {grid} {}", unit.name);
         ListRequest { path: path.to_string(), grid, unit, key }
@@ -150,8 +151,8 @@ impl InputRequest {
     /// Reads the input to check that it is readable.
     ///
     /// # Errors
-    /// Returns an error if the input cannot be read or, for a log, if there are no jobs, or none
-    /// after the warm-up.
+    /// Returns an error if the input cannot be read, or if it is a log that contains no jobs, or
+    /// none after the warm-up.
     pub(crate) fn check(&self, files: &dyn InputFiles, warmup: u64) -> Result<(), InputError> {
         match self {
             InputRequest::Log(log) => log.trace(files, warmup).map(drop),

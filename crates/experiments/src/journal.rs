@@ -1,8 +1,8 @@
-//! A journal of finished replications, one per line, which remains readable if truncated.
+//! A journal that has one line per finished replication and remains readable if truncated.
 //!
 //! Each line consists of the point's index, the replication's number, the results and a checksum,
-//! separated by spaces. If the checksum is wrong, the line was truncated or changed, and it is
-//! ignored. Numbers are written in the shortest form that parses back to the same number.
+//! separated by spaces. A line whose checksum is wrong was truncated or changed, and is ignored.
+//! Numbers are written in the shortest form that parses back to the same number.
 
 use std::io;
 

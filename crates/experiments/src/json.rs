@@ -1,5 +1,5 @@
-//! Results as JSON, generated point by point during writing, because they are far larger than the
-//! samples.
+//! Results as JSON. The JSON is generated point by point as it is written, because it is far larger
+//! than the samples.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ pub(crate) struct Document<'a> {
     command: &'a str,
     /// The seed, if all points share one.
     seed: Option<u64>,
-    /// The combinations skipped because they do not apply, or `None` if they cause errors.
+    /// Combinations that do not apply and are skipped, or `None` if they cause errors instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'a [LeftOut]>,
     results: Results<'a>,

@@ -20,13 +20,13 @@ pub struct Paired {
 }
 
 impl Paired {
-    /// Compares `a` with `b`, which must be in the same order. Surplus values in the longer slice
-    /// are ignored. Returns `None` if there are no pairs.
+    /// Compares `a` with `b`. Their values must be in the same order. Surplus values in the longer
+    /// slice are ignored. Returns `None` if there are no pairs.
     ///
     /// The interval for the difference is the Student's t interval of the paired differences. The
     /// interval for the ratio r is the interval of the residuals a - r b, divided by the mean of b.
-    /// Effects common to both samples therefore cancel. This is the delta method for paired samples
-    /// (Cochran, Sampling Techniques, 1977, ch. 6).
+    /// Effects common to both samples therefore cancel. The method is the delta method for paired
+    /// samples (Cochran, Sampling Techniques, 1977, ch. 6).
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn pairs_cancel_what_they_share() {
-        // The values differ widely between replications, but the columns always differ by one.
+        // The values differ widely between replications, but the two samples always differ by one.
         let b = [10.0, 50.0, 20.0, 90.0];
         let a: Vec<f64> = b.iter().map(|b| b + 1.0).collect();
         let paired = Paired::of(&a, &b).unwrap();

@@ -44,7 +44,7 @@ impl Point {
         Point { texts, settings: Arc::new(settings) }
     }
 
-    /// If the settings request it, splits off a point that uses the placements in the log. Returns
+    /// Splits off a point that uses the placements in the log, if the settings request one. Returns
     /// the point with scheduled jobs and the new point.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
@@ -75,7 +75,7 @@ impl Point {
     }
 
     /// Returns the canonical text of the named parameter. Returns `None` if there is no such
-    /// parameter, or if it does not apply or is not set.
+    /// parameter, or if the parameter does not apply or is not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         let place = parameters::ALL.iter().position(|parameter| parameter.name == name)?;
         self.at(place)

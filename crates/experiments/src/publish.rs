@@ -31,8 +31,9 @@ pub struct Provenance {
 }
 
 impl Specification {
-    /// Generates all of an experiment's files, except those that describe when and where it was
-    /// run. The report begins with the paragraphs in `lead` and the sections in `first`.
+    /// Generates all of an experiment's files, except those that describe when and where the
+    /// experiment was run. The report begins with the paragraphs in `lead` and the sections in
+    /// `first`.
     ///
     /// # Errors
     /// Returns an error only if a write to memory fails.

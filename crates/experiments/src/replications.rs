@@ -1,7 +1,7 @@
 //! All replications, as two tables: one with reproducible results, and one with measured times.
 //!
-//! Finished experiments can be merged and extended using these tables alone, because numbers are
-//! read back exactly as they were written. Every line ends with a checksum of its other cells.
+//! These tables alone are enough to merge and extend finished experiments, because numbers are read
+//! back exactly as they were written. Every line ends with a checksum of its other cells.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};

@@ -60,8 +60,8 @@ impl Summary {
     }
 }
 
-/// Formats the mean with its half-width, to four significant digits of the mean. The precision in
-/// the format string is the maximum number of decimals; the default is six.
+/// Formats the mean and the half-width of its interval, to four significant digits of the mean. The
+/// precision in the format string is the maximum number of decimals; the default is six.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(mean) = self.mean else { return f.write_str("-") };
@@ -73,8 +73,8 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The measured time of an allocation attempt, over all replications. For each replication, the
-/// value is the mean over its timed attempts or, in a snapshot, their median.
+/// The measured time of an allocation attempt, over all replications. Each replication's value is
+/// the mean of its timed attempts or, in a snapshot, their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredTime {
     /// The median, which is robust to interrupted runs.
@@ -175,8 +175,8 @@ impl Specification {
         document
     }
 
-    /// Describes the points where more than a tenth of the arrivals were still waiting at the end,
-    /// naming at most five of these points.
+    /// Describes the points where more than a tenth of the arrivals were still waiting at the end.
+    /// Names at most five of these points.
     pub fn overloaded_in_words(&self, samples: &Samples) -> Option<String> {
         let varying = crate::point::varying(&self.points);
         let name = |one: &PointResult<'_>| {
@@ -289,7 +289,7 @@ impl Table {
         Ok(writer.flush()?)
     }
 
-    /// Reads a table. Treats unknown columns as parameters, as in the tables printed by `simulate`.
+    /// Reads a table, such as one printed by `simulate`. Treats unknown columns as parameters.
     ///
     /// # Errors
     /// Returns an error message that names the line if the text is not a valid table.

@@ -1,4 +1,5 @@
-//! Snapshots, which record a strategy's choice in a single machine state and the time it took.
+//! Snapshots, each recording a strategy's choice in a single machine state and how long the choice
+//! took.
 //!
 //! In a snapshot, no time passes. The state either consists of given boxes (`busy`) or is drawn for
 //! each replication (`submeshes`). If it is drawn, boxes of 4x3, 2x2, 2x2 and 3x1 nodes are placed

@@ -149,7 +149,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
             }
             share /= 3.0;
             if share == 0.0 {
-                // The step is NaN, or no fraction of it meets these conditions.
+                // The step is NaN, or no fraction of the step is acceptable.
                 break p;
             }
         };
@@ -164,8 +164,8 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
     if turned { 1.0 - p } else { p }
 }
 
-/// Returns an initial guess: Scheffé and Tukey's approximation (1944), with Wilson and Hilferty's
-/// approximation of chi-squared (1931) and Hastings' of the normal quantile (1955).
+/// Returns an initial guess by Scheffé and Tukey's approximation (1944), with Wilson and Hilferty's
+/// approximation of chi-squared (1931) and Hastings' approximation of the normal quantile (1955).
 fn first_guess(a: f64, b: f64, level: f64, ln_beta: f64) -> f64 {
     let r = libm::sqrt(-libm::log(level * level));
     let normal = r - (2.30753 + 0.27061 * r) / (1.0 + (0.99229 + 0.04481 * r) * r);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// An error from reading or writing a file. Its message escapes untrusted text.
+/// An error from reading or writing a file. The error message escapes untrusted text.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The file cannot be read, or its content is invalid.

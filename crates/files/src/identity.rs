@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{FileError, shown};
 
-/// The files that a command will read and write. If an output is also an input or another output,
-/// the command is rejected before it reads anything.
+/// The files that a command will read and write. If an output is the same file as an input or
+/// another output, the command is rejected before it reads anything.
 ///
 /// Two existing paths refer to the same file if they have the same device and inode, even if either
 /// is a link. Two paths that do not exist yet refer to the same file if creating either would
@@ -67,7 +67,7 @@ impl FileUses {
         self
     }
 
-    /// Rejects an output that is also an input or another output.
+    /// Rejects an output that would overwrite an input or another output.
     ///
     /// # Errors
     /// Returns an error that names the first such output and the file that it would overwrite.

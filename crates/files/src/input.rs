@@ -9,7 +9,8 @@ use memchr::memchr_iter;
 
 use crate::{Bounded, FileError, Limits};
 
-/// Opens a file for reading. Decompresses it if its content is gzip or its name ends in `.gz`.
+/// Opens a file for reading. Decompresses the file if it contains gzip data or its name ends in
+/// `.gz`.
 ///
 /// # Errors
 /// Returns an error if the file does not exist, is a directory, or cannot be read.
@@ -23,7 +24,7 @@ pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     unpacked(path, file, limits)
 }
 
-/// Opens standard input for reading within limits. Decompresses it if its content is gzip.
+/// Opens standard input for reading within limits. Decompresses the input if it is gzip data.
 ///
 /// # Errors
 /// Returns an error if standard input cannot be read.

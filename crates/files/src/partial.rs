@@ -32,7 +32,7 @@ pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
         let file = builder.tempfile_in(folder)?;
         // If the file system does not support locks, abandoned files are not removed.
         let locked = file.as_file().lock().is_ok();
-        // Another process may have removed the file as abandoned before this one locked it.
+        // Before the lock was taken, another process may have removed the file as abandoned.
         if !locked || file.path().symlink_metadata().is_ok() {
             return Ok(file);
         }
@@ -66,7 +66,8 @@ fn remove_if_stale(path: &Path) -> io::Result<()> {
         Err(error) => return gone(error),
     };
     match file.try_lock() {
-        // Remove the file while holding its lock, so that a process that just created it notices.
+        // Keep the lock while removing the file, so that a process that just created it notices the
+        // removal.
         Ok(()) => fs::remove_file(path).or_else(gone),
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// An error from a strategy, scheduler or other entry that the caller added to a registry. For
 /// example, a script raised an exception, or a service did not respond. Clones share one underlying
-/// error, and two values are equal only if they share the same one.
+/// error. Two values are equal only if they share their underlying error.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as names; }

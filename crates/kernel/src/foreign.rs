@@ -65,7 +65,7 @@ pub fn cell(text: &str) -> String {
     out
 }
 
-/// Returns a displayable excerpt from a line around an error, and the error's range in it.
+/// Returns a displayable excerpt of the line around an error, and the error's range in the excerpt.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as text; }

@@ -36,7 +36,8 @@ pub enum Values {
     Integer(u64, u64),
     /// A decimal number in this inclusive range.
     Number(f64, f64),
-    /// Text that a function accepts. The first field describes the expected form in errors.
+    /// Text that a function accepts. The first field describes the expected form for error
+    /// messages.
     Text(&'static str, fn(&str) -> bool),
 }
 
@@ -83,7 +84,7 @@ impl fmt::Display for Values {
 /// The error for an invalid name or option, including the position of the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadName {
-    /// The reason why the name is invalid, including the values that would be valid.
+    /// The reason why the name is invalid, and the values that would be valid.
     pub reason: String,
     /// The byte range of the mistake in the text.
     pub span: Range<usize>,
@@ -214,7 +215,7 @@ impl Options {
     }
 
     /// Returns the canonical name: `name` followed by each option whose value differs from the
-    /// default. Also includes any bare option that precedes one of these.
+    /// default. Also includes each bare option that precedes a changed bare option.
     pub fn name(&self, name: &str) -> String {
         let changed = |index: usize| self.values[index] != self.specs[index].default;
         let last_bare = (0..self.specs.len()).rfind(|&i| self.specs[i].bare && changed(i));
@@ -273,8 +274,8 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     BadName { reason, span: 0..name.len() }
 }
 
-/// Joins names with commas. Because messages are truncated after 600 characters, a list that is too
-/// long ends with the number of names omitted.
+/// Joins names with commas. Messages are truncated after 600 characters, so a list that is too long
+/// ends with the number of omitted names.
 fn listed(names: &[&str]) -> String {
     const LONGEST: usize = 400;
     let mut length = 0;

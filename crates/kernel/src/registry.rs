@@ -43,7 +43,7 @@ pub trait Buildable: Family {
     /// Checks that the selected entry supports a [`Buildable::Place`]. Always succeeds by default.
     ///
     /// # Errors
-    /// Returns the reason if the entry does not support it.
+    /// Returns the reason if the entry does not support the target.
     fn supports(_: &Selection<Self>, _: &Self::Place) -> Result<(), Self::Fault> {
         Ok(())
     }
@@ -78,7 +78,7 @@ pub struct Entry<F> {
 }
 
 impl<F> Entry<F> {
-    /// Creates an entry without options that uses its name as its title. Set other fields with
+    /// Creates an entry that has no options and whose title is its name. Set other fields with
     /// struct update syntax: `Entry { source: "Zhu 1992", ..Entry::new(name, does) }`.
     pub const fn new(name: &'static str, does: F) -> Entry<F> {
         Entry { name, title: name, source: "", options: &[], variants: &[""], does }
@@ -209,9 +209,10 @@ impl<F: Family> Registry<F> {
     /// Adds an entry.
     ///
     /// # Errors
-    /// Returns an error if the name is taken or invalid. Only lower-case letters, digits and single
-    /// hyphens are allowed. Also returns an error if an option is declared twice or rejects its own
-    /// default, or if a variant is invalid. In all of these cases, the registry is unchanged.
+    /// Returns an error if the name is taken or invalid. A name may contain only lower-case
+    /// letters, digits and single hyphens. Also returns an error if an option is declared twice or
+    /// rejects its own default, or if a variant is invalid. In all of these cases, the registry is
+    /// unchanged.
     pub fn add(&mut self, entry: Entry<F>) -> Result<EntryHandle<F>, BadEntry> {
         let fail = |reason: String| Err(BadEntry { name: entry.name.to_string(), reason });
         if !is_name(entry.name) {
@@ -264,11 +265,12 @@ impl<F: Family> Registry<F> {
         self.entries().find(|entry| entry.name == name)
     }
 
-    /// Parses a name with options. Accepts upper-case letters for lower-case ones, and underscores
-    /// for hyphens.
+    /// Parses a name with options. Upper-case letters are equivalent to lower-case ones, and
+    /// underscores to hyphens.
     ///
     /// # Errors
-    /// Returns an error, with its byte range in `text`, if no entry has this name or these options.
+    /// Returns an error, with its byte range in `text`, if the name is unknown or an option is
+    /// invalid.
     pub fn select(&self, text: &str) -> Result<Selection<F>, BadName> {
         let name = bare_name(text);
         if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
@@ -292,7 +294,7 @@ impl<F: Family> Registry<F> {
         Err(self.unknown(name))
     }
 
-    /// Creates the error for an unknown name. Suggests the entry with this title, if any.
+    /// Creates the error for an unknown name. Suggests any entry whose title is that name.
     fn unknown(&self, name: &str) -> BadName {
         let letters = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -344,7 +346,7 @@ impl<F> Selection<F> {
         Selection { entry, options }
     }
 
-    /// Returns an entry's variants that tests and benchmarks run.
+    /// Returns the variants that tests and benchmarks use for an entry.
     ///
     /// # Panics
     /// Panics if a variant of a built-in entry is invalid. A test for each registry rules this out,

@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Adds few enough events that each must keep its own interval.
+    /// Adds so few events that each must keep its own interval.
     #[test]
     fn few_events_are_kept_as_they_are() {
         let mut stretches = Stretches::default();

@@ -1,9 +1,9 @@
 //! The set of bases at which a shape is free, computed by shifting and ANDing whole words.
 //!
 //! With one bit per node, `pairs = free & free >> 1` has a bit set wherever a run of two nodes
-//! along x begins. `pairs & pairs >> 2` has one wherever a run of four begins. A run of any length
-//! therefore takes about log2(length) passes. Similar passes over rows along y and planes along z
-//! then yield every base of the shape.
+//! along x begins. `pairs & pairs >> 2` has a bit set wherever a run of four begins. A run of any
+//! length therefore takes about log2(length) passes. Similar passes over rows along y and planes
+//! along z then yield every base of the shape.
 //!
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
@@ -13,8 +13,8 @@
 //!
 //! On an axis that wraps, a shift is a rotation within the axis.
 //!
-//! The set also shows which faces of a placement border free nodes: exactly those for which the
-//! next base on that side is also in the set. [`BaseSet::edges`] uses this property to find the
+//! The set also shows which faces of a placement are next to free nodes: exactly those for which
+//! the next base on that side is also in the set. [`BaseSet::edges`] uses this property to find the
 //! touching faces for all bases in a single pass.
 //!
 //! Invariant: the set contains only canonical bases, and bits shifted in from beyond the end of an
@@ -27,7 +27,7 @@ use crate::occupancy::Ones;
 use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// A search for a shape's bases. Reuses its buffers, so later searches do not allocate memory.
+/// A search for a shape's bases. It reuses its buffers, so later searches do not allocate memory.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -194,8 +194,8 @@ impl BaseSet {
             self.words.fill(0);
             return false;
         }
-        // A longer run begins wherever shorter runs begin both here and at the next node. If the
-        // longer run fills the ring, shorter runs must begin at both 0 and 1.
+        // A longer run begins at a node if shorter runs begin at that node and at the next one. If
+        // the longer run fills the ring, shorter runs must begin at both 0 and 1.
         self.and_ahead(axis, 1);
         if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
             let mut beyond = Cuboid::whole(&self.grid);
@@ -284,8 +284,8 @@ impl BaseSet {
 
     /// Finds the first base, in row-major order, of a two-part shape on a mesh. `self` and `other`
     /// must each hold the computed bases of one part, and `offsets` are the parts' positions
-    /// relative to the base of the shape's bounding box. Returns `None` if there is no such base, a
-    /// part extends beyond the bounding box, the grids differ, or an axis wraps.
+    /// relative to the base of the shape's bounding box. Returns `None` if there is no such base,
+    /// if a part extends beyond the bounding box, if the grids differ, or if an axis wraps.
     pub fn first_with(
         &mut self,
         other: &BaseSet,
@@ -355,7 +355,7 @@ impl BaseSet {
     }
 
     /// Computes the bases at which a placement touches a busy node or the border, separately for an
-    /// axis's low and high sides. Both sets are empty if placements have no faces there.
+    /// axis's low and high sides. Both sets are empty if placements have no faces on this axis.
     pub fn edges(&self, axis: usize, [low, high]: [&mut Vec<u64>; 2]) {
         for edge in [&mut *low, &mut *high] {
             edge.clear();
@@ -368,8 +368,8 @@ impl BaseSet {
         }
     }
 
-    /// Returns the number of nodes in a box that were busy at the last load, or the box's volume if
-    /// it is outside the grid or nothing was loaded. Takes O(rows of the box) time.
+    /// Returns the number of nodes in a box that were busy at the last load. If the box is outside
+    /// the grid or nothing was loaded, returns the box's volume. Takes O(rows of the box) time.
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {
             return cuboid.volume();

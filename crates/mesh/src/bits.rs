@@ -1,7 +1,8 @@
 //! Sets of nodes as bits, laid out so that shifting the bits moves nodes along an axis.
 //!
 //! Rows along x start at multiples of the pitch. For rows of up to 64 nodes, the pitch is the next
-//! power of two, so short rows share a word. Longer rows, and planes, start on a new word.
+//! power of two, so short rows share a word. Each longer row starts on a new word, as does each
+//! plane.
 //!
 //! ```text
 //!   rows of 5, pitch 8:   . . . 44444 . . . 33333 . . . 22222 . . . 11111
@@ -141,7 +142,8 @@ impl Layout {
                 for _ in 0..d {
                     let bits = free.bits(NodeId(from as u32), length);
                     words[at / 64] |= bits << (at % 64);
-                    // A piece after a ring's wrap may start mid-word and spill into the next word.
+                    // On a ring, the piece after the wrap may start mid-word and spill into the
+                    // next word.
                     if at % 64 + length > 64 {
                         words[at / 64 + 1] |= bits >> (64 - at % 64);
                     }
@@ -151,8 +153,8 @@ impl Layout {
         }
     }
 
-    /// Calls `see` with the index of each word that a box touches and the box's bits in that word,
-    /// until `see` returns true. Returns true if any call did. The box must not wrap.
+    /// Calls `see` for each word that a box touches, until `see` returns true. Passes the word's
+    /// index and the box's bits in that word. Returns true if any call did. The box must not wrap.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
@@ -177,7 +179,7 @@ impl Layout {
         })
     }
 
-    /// Counts the nodes in a box that are in a set.
+    /// Counts the nodes in a box that belong to a set.
     #[inline]
     pub(crate) fn count(&self, words: &[u64], cuboid: &Cuboid) -> u32 {
         let mut count = 0;

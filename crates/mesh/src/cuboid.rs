@@ -113,8 +113,8 @@ impl Cuboid {
         })
     }
 
-    /// Returns the intersection of two boxes, as disjoint boxes that do not wrap. There are at most
-    /// 64 of these, and at most one if neither box wraps. Both boxes must be on the grid.
+    /// Returns the intersection of two boxes, as disjoint boxes that do not wrap. The result has at
+    /// most 64 boxes, or at most one if neither box wraps. Both boxes must be on the grid.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -146,10 +146,10 @@ impl Cuboid {
         found
     }
 
-    /// Returns the smallest box that contains every box with the given sides that overlaps
-    /// `self`. Unless the result spans a ring, every box with these sides inside the result
-    /// overlaps `self`. The result has its canonical base. `self` must be on the grid, and the
-    /// sides must fit the grid.
+    /// Returns the smallest box that contains every box that has the given sides and overlaps
+    /// `self`. Unless the result spans a ring, every box inside it that has these sides overlaps
+    /// `self`. The result has its canonical base. `self` must be on the grid, and the sides must
+    /// fit the grid.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -208,7 +208,7 @@ impl Cuboid {
         [(base, first), (0, side - first)]
     }
 
-    /// Splits the box at the end of each axis that it wraps around, into up to eight boxes.
+    /// Splits the box into up to eight boxes, at the end of each axis that it wraps around.
     #[inline]
     pub fn unwrapped(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> + use<> {
         let runs: [_; 3] = std::array::from_fn(|axis| self.runs(grid, axis));

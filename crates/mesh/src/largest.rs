@@ -23,8 +23,8 @@
 //! in the runs that are searched. In the worst case, this is O(N H). A ring is traversed twice,
 //! which costs up to four times as much.
 //!
-//! Source: finding the largest rectangle under a histogram is a textbook method. Its application to
-//! ranges of planes and the pruning are our own.
+//! Source: the method for finding the largest rectangle under a histogram is from textbooks. Its
+//! application to ranges of planes and the pruning are our own.
 
 mod line;
 
@@ -91,8 +91,8 @@ struct Search {
     /// Boxes with this many nodes or fewer are ignored.
     least: u64,
     best: Option<Cuboid>,
-    /// For each node in a row, the number of consecutive free nodes, across rows, that end there.
-    /// There are 64 entries per word. On a ring, the row appears twice, without unused bits.
+    /// For each node in a row, the number of consecutive free nodes that end there, counted across
+    /// rows. There are 64 entries per word. On a ring, the row appears twice, without unused bits.
     heights: Vec<u16>,
     line: Line,
     /// The start and height of each rectangle that is still open at the current node, shortest
@@ -193,7 +193,7 @@ impl Search {
         if self.width < FEW_WORDS { grow.run() } else { Vectors::widest().run(grow) }
     }
 
-    /// Searches for boxes that end at a row, given the free nodes in it and in the next row.
+    /// Searches for boxes that end at a row, given the free nodes in that row and in the next one.
     fn search_row(&mut self, place: Place, bits: &[u64], next: Option<&[u64]>) {
         let w = usize::from(self.sides[0]);
         let ring = if self.wraps[0] { w } else { 0 };
@@ -244,7 +244,7 @@ impl Search {
         own
     }
 
-    /// Searches for boxes that end at a row and fit within one of its runs of free nodes.
+    /// Searches for boxes that end at a row and fit within one of the row's runs of free nodes.
     fn search_run(&mut self, Place { first, planes, y, .. }: Place, begin: usize, end: usize) {
         let [w, d, _] = self.sides.map(usize::from);
         let widest = usize::from(self.within[0]);
@@ -267,7 +267,7 @@ impl Search {
         }
     }
 
-    /// Replaces the best box with the given box, which is in search order, if that one is better.
+    /// Replaces the best box if the given box, which is in search order, is better.
     fn offer(&mut self, base: [u16; 3], sides: Sides) {
         let cuboid = Cuboid::new(self.own(base), self.own(sides)).canonical(&self.grid);
         let rank = |c: &Cuboid| {

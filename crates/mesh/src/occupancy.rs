@@ -235,8 +235,8 @@ impl Occupancy {
     }
 
     /// Returns the free state of `length` nodes (at most 64), starting at node `from`, in row-major
-    /// order. Each node has one bit, lowest first, which is set if the node is free and clear if it
-    /// is busy or outside the grid.
+    /// order. The result has one bit per node, lowest first. A bit is set if its node is free, and
+    /// clear if its node is busy or outside the grid.
     pub fn window(&self, from: NodeId, length: u16) -> u64 {
         let beyond = self.grid.nodes().saturating_sub(from.0);
         match u32::from(length).min(beyond).min(64) {
@@ -278,8 +278,8 @@ impl Occupancy {
     }
 }
 
-/// Calls `see` with the index of each word that a box touches and the box's bits in that word,
-/// until `see` returns true. Returns true if any call did. The box must be on the grid.
+/// Calls `see` for each word that a box touches, until `see` returns true. Passes the word's index
+/// and the box's bits in that word. Returns true if any call did. The box must be on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
     debug_assert!(cuboid.lies_on(grid), "{cuboid:?} is not on {grid}");
@@ -324,7 +324,8 @@ pub(crate) fn repeated(length: usize) -> u64 {
     REPEATED[length.trailing_zeros() as usize]
 }
 
-/// Returns the index of each word that a run of bits touches, with a mask of the run's bits in it.
+/// Returns the index of each word that a run of bits touches, with a mask of the run's bits in that
+/// word.
 fn pieces(from: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
     let end = from + length;
     (from / 64..end.div_ceil(64)).map(move |word| {

@@ -12,8 +12,8 @@ use crate::{PerAxis, Sides, volume};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
-/// The freedom allowed in placing a job, in increasing order. Each level allows everything that the
-/// previous one does.
+/// The levels of freedom allowed in placing a job, in increasing order. Each level allows
+/// everything that the previous one does.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -29,7 +29,7 @@ pub enum Freedom {
     Box,
     /// The box in any orientation.
     Turned,
-    /// Any box with as many nodes as the job uses, or as many as the requested box has.
+    /// Any box whose number of nodes is that of the job or that of the requested box.
     AnyBox,
     /// Any set of nodes connected by links within the set.
     Connected,

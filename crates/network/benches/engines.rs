@@ -26,7 +26,7 @@ const SETTINGS: Settings = Settings {
 };
 const FLITS: u32 = 8;
 
-/// Creates uniform traffic over a number of cycles, at a load in flits per node per cycle.
+/// Creates uniform traffic for a number of cycles at a given load, in flits per node per cycle.
 fn uniform(grid: &Grid, load: f64, cycles: u64) -> Vec<Message> {
     let mut draw = Stream::new(1, 0, "bench");
     let nodes = u64::from(grid.nodes());
@@ -51,7 +51,7 @@ fn open_loop(bencher: Bencher<'_, '_>, machine: &str, kind: EngineKind, load: f6
     let grid: Grid = machine.parse().expect("a machine");
     let list = uniform(&grid, load, cycles);
     let mut network = Network::new(grid, SETTINGS, kind).expect("both model these settings");
-    // The measured runs reuse the memory allocated by this one, so they show the steady state.
+    // This run allocates the memory that the measured runs reuse, so they show the steady state.
     run_list(&mut network, list.iter().copied(), |_| {}).expect("no deadlock on a mesh");
     let items = hops(&network, &list);
     bencher.counter(ItemsCount::new(items)).bench_local(|| {
@@ -85,7 +85,7 @@ fn flit_8x8x8(bencher: Bencher<'_, '_>, load: f64) {
     open_loop(bencher, "mesh:8x8x8", EngineKind::Flit, load, 4_000);
 }
 
-/// Measures the engine with a single message in flight, so that it stops at every delivery.
+/// Measures the engine with a single message in flight, so that the engine stops at every delivery.
 #[divan::bench]
 fn worm_ping_pong(bencher: Bencher<'_, '_>) {
     let grid: Grid = "mesh:16x16".parse().expect("a machine");

@@ -1,6 +1,7 @@
-//! Lays out the ranks of jobs. Usage: `layouts [MACHINE [PATTERN [RANKS [JOBS]]]]`, by default
-//! `mesh:48x48x41 near-neighbour 1000 20`. Each job requests a nearly cubic box and receives
-//! scattered boxes of up to eight nodes. Prints the total hops and a checksum of the layouts.
+//! Lays out the ranks of jobs. Usage: `layouts [MACHINE [PATTERN [RANKS [JOBS]]]]`. The default
+//! arguments are `mesh:48x48x41 near-neighbour 1000 20`. Each job requests a nearly cubic box and
+//! receives scattered boxes of up to eight nodes. Prints the total hops and a checksum of the
+//! layouts.
 //!
 //! ```text
 //! cargo build --release -p pavior-network --example layouts

@@ -1,7 +1,7 @@
-//! Runs uniform traffic through one engine. Usage: `uniform [MACHINE [ENGINE [LOAD [CYCLES]]]]`, by
-//! default `mesh:16x16 worm 0.05 20000`. `ENGINE` is `worm`, `flit`, or `none` to measure the cost
-//! of the traffic alone. Prints the number of messages, the number of header hops, and the mean
-//! latency.
+//! Runs uniform traffic through one engine. Usage: `uniform [MACHINE [ENGINE [LOAD [CYCLES]]]]`.
+//! The default arguments are `mesh:16x16 worm 0.05 20000`. `ENGINE` is `worm`, `flit` or `none`;
+//! `none` measures only the cost of the traffic. Prints the number of messages, the number of
+//! header hops, and the mean latency.
 //!
 //! The number of instructions per header hop does not depend on how busy the host is. To measure
 //! it, run
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Creates messages of 8 flits between random nodes, at a load in flits per node per cycle.
+/// Creates messages of 8 flits between random nodes at a given load, in flits per node per cycle.
 fn traffic(grid: &Grid, load: f64, cycles: u64) -> impl Iterator<Item = Message> + use<> {
     let mut draw = Stream::new(1, 0, "uniform");
     let nodes = u64::from(grid.nodes());

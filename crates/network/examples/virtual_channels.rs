@@ -1,4 +1,4 @@
-//! Compares virtual channels that have a link's full bandwidth each with virtual channels that
+//! Compares virtual channels that each have a link's full bandwidth with virtual channels that
 //! share it. Prints the mean latency on a torus as the load increases. Usage: `virtual_channels
 //! [MACHINE]`, by default `torus:8x8`, with L = 8, t_s = 3 and B = 4.
 

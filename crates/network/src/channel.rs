@@ -64,8 +64,8 @@ pub struct Channel {
 /// A numbering of the channels on a grid.
 ///
 /// Every node has the same sequence of channels: injection, ejection and, for each axis longer than
-/// 1, the positive link and the negative link, each with its virtual channels. The numbers of
-/// corresponding channels at neighboring nodes on an axis therefore differ by a constant, and a
+/// 1, the positive link and the negative link, each with its virtual channels. Therefore, the
+/// numbers of corresponding channels at neighboring nodes on an axis differ by a constant, so a
 /// header advances along a straight part of its path with one addition per channel.
 ///
 /// ```text
@@ -247,7 +247,7 @@ impl Channels {
 }
 
 impl Channel {
-    /// Formats the channel's name, including coordinates, as in `link x+ lane 0 from [3,0]`.
+    /// Formats the channel's name, including coordinates, for example `link x+ lane 0 from [3,0]`.
     pub fn name(&self, grid: &Grid) -> String {
         let node = show(grid.point(self.node), grid);
         match self.kind {

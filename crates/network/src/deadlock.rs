@@ -17,8 +17,9 @@ pub struct Deadlock {
     pub at: Time,
     /// The number of messages that will never arrive.
     pub undelivered: usize,
-    /// The cycle of waiting messages, starting with the smallest id. Each message waits for a
-    /// channel held by the next one, and the last waits for a channel held by the first.
+    /// The cycle of waiting messages, starting with the message with the smallest id. Each message
+    /// waits for a channel held by the next one, and the last waits for a channel held by the
+    /// first.
     pub waiting: Vec<Waiting>,
 }
 

@@ -63,8 +63,8 @@ pub enum BadSettings {
     /// Buffers are too small to hold a flit.
     #[error("a buffer must hold at least 1 flit")]
     NoBuffer,
-    /// Virtual channels share links, but buffers hold only 1 flit, so a flit could cross only every
-    /// other cycle.
+    /// Virtual channels share links, but buffers hold only 1 flit, so a flit could cross only in
+    /// every other cycle.
     #[error("shared virtual channels require buffers of at least 2 flits")]
     SharedNeedsTwo,
     /// The setting is not supported by the worm engine's closed-form calculation.
@@ -110,10 +110,11 @@ impl EngineKind {
 /// A network simulation that advances in step with the code that creates messages.
 ///
 /// An engine always has one *open* cycle, [`now`](Engine::now). Deliveries in this cycle have been
-/// reported, but its requests and grants have not happened yet. Messages may be created in this
+/// reported, but its requests and grants have not happened yet. Messages may be created for this
 /// cycle or for later ones. [`advance`](Engine::advance) closes the cycle and opens the next one
 /// that has events, but never goes past `until`. Neither side polls the other: the caller passes
-/// the time of its own next event, and regains control then or at an earlier delivery.
+/// the time of its own next event, and regains control at that time, or earlier if there is a
+/// delivery.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -241,7 +242,7 @@ impl Engine for Network {
 /// flight.
 ///
 /// # Errors
-/// Returns an error if the network deadlocks, after delivering every message that can arrive.
+/// If the network deadlocks, delivers every message that can arrive and then returns an error.
 pub fn run_list<E: Engine>(
     engine: &mut E,
     messages: impl IntoIterator<Item = Message>,
@@ -251,8 +252,9 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // While messages remain to be sent, a deadlock is not final, because they can still be
-            // delivered. Once the next message is created, the engine no longer reports a deadlock.
+            // While messages remain to be sent, a deadlock is not final, because those messages can
+            // still be delivered. Once the next message is created, the engine no longer reports a
+            // deadlock.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);
             } else {

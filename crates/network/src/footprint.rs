@@ -95,7 +95,7 @@ impl Footprint {
     }
 
     /// Returns the nodes' relative positions in rank order. Moving all nodes along an axis does not
-    /// change these positions, unless it changes where the nodes cross a ring's wrap.
+    /// change these positions, unless the move changes where the nodes cross a ring's wrap.
     pub fn relative_layout(&self) -> &[u32] {
         &self.relative_layout
     }
@@ -147,8 +147,8 @@ impl Arc {
                 (start, length) = (pair[1], rest);
             }
         }
-        // A message going exactly halfway around goes toward larger coordinates and may leave the
-        // arc.
+        // A message that goes exactly halfway around goes toward larger coordinates and may leave
+        // the arc.
         let whole = 2 * u32::from(length - 1) >= u32::from(side);
         if whole {
             Arc { side, start: 0, length: side, whole }
@@ -244,7 +244,7 @@ impl Links<'_> {
         links.list
     }
 
-    /// Adds the links on one line of the grid that carry messages that enter the line within `from`
+    /// Adds the links used on one line of the grid by messages that enter the line within `from`
     /// and leave it within `to`.
     fn line(&mut self, axis: usize, through: [usize; 3], from: PlaceRange, to: PlaceRange) {
         if from.is_nowhere() || to.is_nowhere() {

@@ -28,14 +28,14 @@ pub struct Message {
     pub flits: u32,
     /// The cycle in which the message requests its injection channel.
     ///
-    /// The cycle may be in the past if the message had to wait for another message from the same
-    /// source before it was passed to the engine (see `followed`).
+    /// The cycle may be in the past if, before being passed to the engine, the message had to wait
+    /// for another one from the same source (see `followed`).
     pub created: Time,
     /// True if the engine must report the cycle in which the header acquires its injection channel,
     /// so that the caller can create the next message from the same source.
     ///
-    /// A thousand messages created at once then use only the memory of one, because the next one
-    /// cannot move until this one has acquired and released the channel.
+    /// A thousand messages created at once then use only the memory of one, because no message can
+    /// move until the previous one has acquired and released the channel.
     pub followed: bool,
     /// The owner's label for the message.
     pub tag: Tag,
@@ -145,7 +145,8 @@ pub struct Entered {
     pub tag: Tag,
 }
 
-/// The events since the previous open cycle and the deliveries in the new one, sorted by id.
+/// The followed messages that entered in the previous cycle and the deliveries in the open cycle,
+/// sorted by id.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkEvents {
     /// Messages delivered in the open cycle.

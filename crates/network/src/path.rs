@@ -68,7 +68,8 @@ impl Path {
         path
     }
 
-    /// Returns the maximum number of segments after the injection channel in any path on a grid.
+    /// Returns the maximum number of segments that any path on a grid has after the injection
+    /// channel.
     pub fn segments_bound(channels: &Channels) -> usize {
         1 + (0..3)
             .map(|axis| match (channels.virtual_channels(axis), channels.is_ring(axis)) {

@@ -1,6 +1,6 @@
 //! An experiment that compares a custom strategy and scheduler with built-in ones.
 //!
-//! Worst Corner places a box where it has the least contact with busy nodes and the border, which
+//! Worst Corner places a box where it has the least contact with busy nodes and the border. This
 //! may leave corners free for large boxes. Largest First starts the largest job that fits.
 
 use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};

@@ -70,7 +70,7 @@ impl Strategy for LastNodes {
     }
 }
 
-/// Creates the registry entry. `StrategyKind::own` claims that a strategy that grants sets of nodes
+/// Creates the registry entry. `StrategyKind::own` claims that a strategy for sets of nodes
 /// succeeds exactly when enough nodes are free.
 fn last_nodes() -> Entry {
     Entry::new("last-nodes", StrategyKind::own(false, |_, _| Ok(Box::new(LastNodes::default()))))

@@ -8,7 +8,7 @@ use pavior::{JobId, Machine, Request};
 /// The number of grants per run, small enough that some runs are never interrupted.
 const PAIRS: u64 = 500;
 
-/// Returns the mean time of a grant and its release in the fastest of many runs, in nanoseconds.
+/// Returns the mean time, in nanoseconds, of a grant and its release in the fastest of many runs.
 fn pair(
     machine: &str,
     strategy: &str,

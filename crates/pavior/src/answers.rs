@@ -5,7 +5,7 @@
 //! Except for [`forecasts`], all answers are computed from a [`Snapshot`] of the running jobs and
 //! their nodes. [`why`] combines several answers, and [`Words`] turns the result into sentences.
 //! For jobs queued in a [`Dispatcher`](crate::scheduling::Dispatcher), [`waiting`] explains why one
-//! job is waiting, and [`waits`] does so for every job.
+//! job is waiting, and [`waits`] explains this for every job.
 //!
 //! ```
 //! use pavior::answers::{SearchLimits, Shape, Snapshot, Weights, slots, unblock};

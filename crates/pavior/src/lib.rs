@@ -1,5 +1,5 @@
-//! Node allocation for jobs on mesh and torus machines, with about forty strategies from the
-//! literature, schedulers, simulations, a network model and experiments.
+//! Node allocation for jobs on mesh and torus machines. The crate contains schedulers, simulations,
+//! a network model, experiments, and about forty strategies from the literature.
 //!
 //! The nodes of a mesh or torus form a grid with one to three axes, and each node is linked to its
 //! neighbors. On a torus, the axes wrap around. The crate decides which nodes each job gets
@@ -37,8 +37,9 @@
 //!
 //! - Sides and coordinates are given as one to three numbers, x first. Missing sides default to 1,
 //!   and missing coordinates to 0. A box is displayed as its sides and base: `4x2 at 0,5`.
-//! - Strategies, schedulers and patterns are selected by name, with options after colons, as in
-//!   `"tff:scan=yzx"`. An unknown name causes a [`BadName`] error that suggests similar names.
+//! - Strategies, schedulers and patterns are selected by name, with options after colons, for
+//!   example `"tff:scan=yzx"`. An unknown name results in a [`BadName`] error that suggests similar
+//!   names.
 //! - A [`Time`] is a whole number of ticks, and the caller decides how long a tick is (see
 //!   `workload::TimeUnit`).
 //! - Random numbers come from a seeded [`Stream`]. The same inputs produce the same results on
@@ -106,10 +107,10 @@
 //!
 //! # A scheduler of your own
 //!
-//! A `Scheduler` chooses the next job to start, and it is called repeatedly until it chooses none.
-//! It sees the queue and the running jobs, and can ask a `MachineView` whether a job could start
-//! now. A `Dispatcher` keeps the machine, the queue and the running jobs consistent; your program
-//! supplies the time and the events.
+//! A `Scheduler` chooses the next job to start, and is called again until it chooses none. It sees
+//! the queue and the running jobs, and can ask a `MachineView` whether a job could start now. A
+//! `Dispatcher` keeps the machine, the queue and the running jobs consistent; your program supplies
+//! the time and the events.
 //!
 //! ```
 //! use pavior::scheduling::{

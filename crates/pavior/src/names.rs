@@ -1,7 +1,7 @@
 //! Names, options and invalid-name errors, shared by the registries of strategies, schedulers,
 //! shape rules and patterns.
 //!
-//! An entry declares its options as [`OptionSpec`]s and is built from the user's [`Options`], as in
+//! An entry declares its options as [`OptionSpec`]s and is built from the user's [`Options`]; see
 //! the `own_scheduler` example. Invalid names produce a [`BadName`](crate::BadName) error.
 //!
 //! ```

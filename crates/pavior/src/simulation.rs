@@ -1,5 +1,5 @@
-//! Simulations in which jobs arrive, wait, hold nodes and depart, while observers compute metrics
-//! from these events.
+//! Simulations in which jobs arrive, wait, hold nodes and depart. Observers compute metrics from
+//! these events.
 //!
 //! A [`Setup`] combines a machine, a strategy and a scheduler. Adding jobs turns it into a
 //! [`SimulationBuilder`]. An [`Observer`] receives every [`Fact`] about a run but cannot affect the

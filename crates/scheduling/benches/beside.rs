@@ -5,10 +5,10 @@
 //! cargo bench -p pavior-scheduling --bench beside -- conservative       # one scheduler
 //! ```
 //!
-//! The machine is a 64x64 mesh, and job sides are at most a quarter of the machine's sides. Each
-//! row measures either draining a queue, or granting one node to a job with an estimate of a minute
-//! or a century. Estimates of queued jobs are either exact or too long. The time to drain a queue
-//! is processor time as reported by Linux. Compare only rows from the same run.
+//! The machine is a 64x64 mesh, and each side of a job is at most a quarter of the machine's side.
+//! Each row measures either draining a queue, or granting one node to a job whose estimate is a
+//! minute or a century. Estimates of queued jobs are either exact or too long. The time to drain a
+//! queue is processor time as reported by Linux. Compare only rows from the same run.
 
 use std::time::{Duration, Instant};
 
@@ -51,8 +51,8 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds.expect("its first word is a number"))
 }
 
-/// Generates jobs that run for up to an hour, with sides of at least `least` and estimates of up to
-/// `most` times the run time.
+/// Generates jobs that run for up to an hour. Their sides are at least `least`, and their estimates
+/// are up to `most` times the run time.
 fn jobs(count: usize, least: u64, most: u64) -> impl Iterator<Item = Job> {
     let mut draw = Stream::new(1, 0, "bench");
     (1..=count as u64).map(move |number| {

@@ -147,7 +147,7 @@ impl Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     ahead: Vec<AdvanceReservation>,
-    /// A counter that increases whenever a reservation is added, removed or expires.
+    /// A counter that increases whenever a reservation is added or removed, or expires.
     state: u64,
 }
 
@@ -194,7 +194,7 @@ impl Calendar {
         times.filter(|at| *at > now).min()
     }
 
-    /// Returns the reach of a job with this estimate that starts now.
+    /// Returns the reach of a job that starts now and has this estimate.
     #[inline]
     pub fn reach(&self, now: Time, estimate: Time) -> Reach {
         if self.ahead.is_empty() {
@@ -235,7 +235,7 @@ impl Calendar {
         self.met(at, estimate).find(|met| !is_open(met))
     }
 
-    /// Returns the reservations that overlap a job in time, regardless of their nodes.
+    /// Returns the reservations that overlap a job in time, regardless of which nodes they reserve.
     pub(crate) fn met(
         &self,
         at: Time,
@@ -257,7 +257,7 @@ impl Calendar {
         ends
     }
 
-    /// Returns a number that changes whenever a reservation is added, removed or expires.
+    /// Returns a number that changes whenever a reservation is added or removed, or expires.
     #[inline]
     pub(crate) fn state(&self) -> u64 {
         self.state

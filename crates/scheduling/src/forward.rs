@@ -17,7 +17,7 @@ pub struct PlannedMove {
     pub at: Time,
     /// The job to move. Nothing happens if it has already ended.
     pub job: JobId,
-    /// The new nodes. If they are not all free at that time, the job stays where it is.
+    /// The new nodes. If some of them are not free at that time, the job stays where it is.
     pub to: Placement,
 }
 
@@ -138,9 +138,9 @@ where
     }
 }
 
-/// Simulates a machine until no jobs are waiting. Returns the waiting jobs with their start times,
-/// in start order, omitting jobs that never start. Running jobs end at their expected ends, and
-/// each waiting job runs for exactly its estimate. No other jobs arrive.
+/// Simulates a machine until no jobs are waiting. Returns the waiting jobs in start order, with
+/// their start times. Jobs that never start are omitted. Running jobs end at their expected ends,
+/// and each waiting job runs for exactly its estimate. No other jobs arrive.
 ///
 /// # Errors
 /// Returns an error if the strategy or the scheduler fails.

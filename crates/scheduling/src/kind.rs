@@ -8,7 +8,7 @@ use pavior_kernel::{BadName, Buildable, CallerError, Family, Options};
 use crate::Scheduler;
 use crate::schedulers::ALL;
 
-/// A scheduler's registry entry, with its name, options and behavior.
+/// A scheduler's registry entry: its name, options and behavior.
 pub type Entry = pavior_kernel::Entry<SchedulerKind>;
 
 /// A registry of built-in and added schedulers.
@@ -25,10 +25,10 @@ pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 
-/// Returns a scheduler's name with the options that services and daemons use by default: promises
-/// to waiting jobs hold even if users underestimate run times (`promise=holds`), and only the
-/// oldest `depth` waiting jobs are planned (all if `depth` is `None`). Options already in the name
-/// take precedence. A name is unchanged if its scheduler supports neither option.
+/// Returns a scheduler's name with the options that services and daemons use by default. Promises
+/// to waiting jobs hold even if users underestimate run times (`promise=holds`). Only the oldest
+/// `depth` waiting jobs are planned, or all of them if `depth` is `None`. Options already in the
+/// name take precedence. A name is unchanged if its scheduler supports neither option.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }

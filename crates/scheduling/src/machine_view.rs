@@ -79,8 +79,8 @@ impl<'a> MachineView<'a> {
         MachineView { ahead: Some(ahead), ..self }
     }
 
-    /// Returns how much a job's predicted run time on these nodes exceeds its estimate, which
-    /// applies to the requested box. Returns zero if there is no prediction.
+    /// Returns the time by which a job's predicted run time on these nodes exceeds its estimate, or
+    /// zero if there is no prediction. The estimate is for the requested box.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
         // The conversion saturates out-of-range numbers and turns NaN into zero.
@@ -90,7 +90,7 @@ impl<'a> MachineView<'a> {
     /// Checks that a job could start now.
     ///
     /// # Errors
-    /// Returns the reason if the job could not start now.
+    /// Returns the refusal if the job could not start now.
     pub fn can_start(&mut self, job: &Job) -> Result<(), Refusal> {
         self.place(job).map(drop)
     }
@@ -98,7 +98,7 @@ impl<'a> MachineView<'a> {
     /// Returns the strategy's current placement for a job.
     ///
     /// # Errors
-    /// Returns the reason if there is no placement.
+    /// Returns the refusal if there is no placement.
     pub fn place(&mut self, job: &Job) -> Result<Placement, Refusal> {
         self.observer.begins();
         let reach = self.reach(job);
@@ -120,7 +120,7 @@ impl<'a> MachineView<'a> {
     /// taken. Nodes with an advance reservation also count as taken.
     ///
     /// # Errors
-    /// Returns the reason if there is no placement.
+    /// Returns the refusal if there is no placement.
     pub fn can_start_on(&mut self, fork: &mut Fork, job: &Job) -> Result<Placement, Refusal> {
         let open = self.calendar().filter(|_| self.reach(job) != Reach::NONE).map(|calendar| {
             let mut open = fork.free().clone();
@@ -158,14 +158,15 @@ impl<'a> MachineView<'a> {
         self.machine.remember_changes();
     }
 
-    /// Copies the current machine and its reservations, with the given jobs and another scheduler,
-    /// so that time can advance in the copy ([`Future`](crate::Future)). Running jobs without nodes
-    /// are ignored, and jobs that hold nodes but are not in `running` have no expected end. The
-    /// prediction is not copied. Takes O(N/64 + j log j) time for N nodes and j jobs, plus the cost
-    /// of copying the strategy's index.
+    /// Copies the current machine and its reservations, so that time can advance in the copy
+    /// ([`Future`](crate::Future)). The copy gets the given jobs and scheduler. Running jobs
+    /// without nodes are ignored, and jobs that hold nodes but are not in `running` have no
+    /// expected end. The prediction is not copied. Takes O(N/64 + j log j) time for N nodes and j
+    /// jobs, plus the cost of copying the strategy's index.
     ///
     /// # Errors
-    /// Returns an error if a job occurs twice in the queue, or is waiting and holds nodes.
+    /// Returns an error if a job occurs twice in the queue, or if a waiting job already holds
+    /// nodes.
     pub fn what_if(
         &self,
         queue: &Queue,
@@ -217,15 +218,15 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the jobs that were granted nodes outside the queue since the scheduler was last
-    /// called, in order. Some may have ended since. A promise is void if it needs nodes that one of
-    /// these jobs will still hold.
+    /// called, in order of the grants. Some may already have ended. A promise is void if it needs
+    /// nodes that one of these jobs will still hold.
     #[inline]
     pub fn granted(&self) -> &'a [JobId] {
         self.granted
     }
 
-    /// Returns the machine's state, and the current time if answers depend on it. They do so only
-    /// if there are advance reservations, because reaches increase over time.
+    /// Returns the machine's state, and the current time if answers depend on it. They depend on it
+    /// only if there are advance reservations, because reaches then increase over time.
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {
         (self.state(), self.now())

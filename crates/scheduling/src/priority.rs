@@ -111,7 +111,7 @@ pub(crate) struct LeastFirst<K> {
     returns: u64,
     withdrawals: u64,
     /// The machine's state when all waiting jobs except those in `fresh` were last refused, and the
-    /// time if answers depend on it. Used only with `backfill`.
+    /// time of that refusal if answers depend on it. Used only with `backfill`.
     passed: Option<(u64, Time)>,
     fresh: BTreeSet<Place<K>>,
     refused: Refused,

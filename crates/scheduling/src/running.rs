@@ -22,13 +22,13 @@ impl RunningJob {
         self.start.saturating_add(self.job.estimate)
     }
 
-    /// Returns the expected end: the start time plus the estimate, which is doubled until the end
-    /// is in the future.
+    /// Returns the expected end: the start time plus the estimate. The estimate is doubled until
+    /// this end is in the future.
     ///
-    /// A job that outruns its estimate is expected to take twice as long, a guess that is off by at
+    /// A job that outruns its estimate is expected to take twice as long. This guess is off by at
     /// most a factor of two. Assuming instead that the job may end at any moment would stop all
     /// backfilling while it runs: a waiting job would be promised its nodes immediately, and no
-    /// other job could end before then.
+    /// other job could end before the promised time.
     ///
     /// A job with an estimate of zero is expected to end when it starts, but ends only after the
     /// scheduler has been called. It does not count as late during that call.
@@ -97,8 +97,8 @@ impl Running {
         self.jobs.entry((end, id)).or_insert(running)
     }
 
-    /// Changes the estimated run time of a running job, counted from its start. Returns true if the
-    /// job is running.
+    /// Changes a job's estimated run time, which is counted from the job's start. Returns true if
+    /// the job is running.
     pub fn estimate_anew(&mut self, job: JobId, estimate: Time) -> bool {
         let revised = self.end(job);
         self.revisions += u64::from(revised.is_some());

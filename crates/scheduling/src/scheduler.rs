@@ -45,8 +45,8 @@ pub trait Scheduler: Send + Sync {
 pub struct Start {
     /// The job's index in the queue ([`Queue::get`]). The oldest job has index 0.
     pub index: usize,
-    /// The job's nodes, or `None` to let the machine's strategy choose them, in which case the
-    /// scheduler must have checked that the strategy would place the job.
+    /// The job's nodes, or `None` to let the machine's strategy choose them. In the latter case,
+    /// the scheduler must have checked that the strategy would place the job.
     pub placement: Option<Placement>,
 }
 

@@ -1,5 +1,5 @@
-//! Measures the speed of complete runs with messages. Runs either simulate every message or reuse
-//! the histories of jobs that were alone on the network.
+//! Measures the speed of complete runs with messages. Each run either simulates every message or
+//! reuses the histories of jobs that were alone on the network.
 //!
 //! Run with `cargo bench -p pavior-simulation --bench messages`. An item is a completed job.
 
@@ -73,7 +73,8 @@ fn nothing_known(bencher: Bencher<'_, '_>, strategy: &str) {
         .bench_refs(|setup| go(setup, &mut []));
 }
 
-/// Measures a run with known histories, as in all but the first replication of an experiment.
+/// Measures a run with known histories. All but the first replication of an experiment are such
+/// runs.
 #[divan::bench(args = ["ff", "lssa", "nas"], sample_count = 10)]
 fn all_known(bencher: Bencher<'_, '_>, strategy: &str) {
     let setup = all_to_all(strategy, Histories::default());

@@ -14,7 +14,7 @@ fn main() {
 
 const JOBS: u64 = 1000;
 
-/// Measures a replication with 1000 jobs of the TBL paper's experiment at load 4.6, with all
+/// Measures one replication of the TBL paper's experiment at load 4.6, with 1000 jobs and all
 /// standard metrics.
 #[divan::bench(args = ["tff", "tff:plain", "tbl", "ff", "bl"])]
 fn mesh_8x8x8_load_4_6(bencher: Bencher<'_, '_>, strategy: &str) {

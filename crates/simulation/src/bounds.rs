@@ -47,9 +47,9 @@ impl Default for Bounds {
     }
 }
 
-/// The maximum number of time steps since the last completion in which the machine is idle, jobs
-/// are waiting, and only arrivals can still happen. Jobs that start and are interrupted do not
-/// count as progress.
+/// The maximum number of idle time steps since the last completion. In an idle time step, the
+/// machine is idle, jobs are waiting, and only arrivals can still happen. Jobs that start and are
+/// interrupted do not count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
 /// The corresponding maximum (see [`ARRIVALS_IN_VAIN`]) if nodes can still fail or be repaired.
 /// Because some schedulers try every waiting job after each change, a time step with several failed
@@ -201,7 +201,7 @@ impl Watch {
         }
     }
 
-    /// Returns the time at which a job that starts now ends.
+    /// Returns the end time of a job that starts now.
     pub(crate) fn end(now: Time, job: &Job, length: Time) -> Result<Time, Endless> {
         now.checked_add(length).ok_or(Endless::Overflow { job: job.number, what: "end" })
     }

@@ -85,8 +85,8 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Sets the context that metrics use, such as the time unit. The default is [`Context::of`] the
-    /// machine's grid.
+    /// Sets the context that metrics use, for example the time unit. The default is [`Context::of`]
+    /// for the machine's grid.
     pub fn with_context(mut self, context: Context) -> Self {
         self.context = context;
         self
@@ -110,8 +110,8 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Runs each job at a fixed time on fixed nodes, listed in job order, without using the
-    /// scheduler or the strategy. Failures, dependencies and reservations are ignored.
+    /// Runs each job at a fixed time on fixed nodes (listed in job order), without the scheduler or
+    /// the strategy. Failures, dependencies and reservations are ignored.
     pub fn placed(mut self, places: impl Into<Option<Arc<[Place]>>>) -> Self {
         self.places = places.into();
         self

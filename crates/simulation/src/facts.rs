@@ -81,8 +81,8 @@ pub enum Fact<'a> {
         /// True if the slice could have been granted alongside the running jobs.
         beside: bool,
     },
-    /// A message was delivered. If no observer wants this fact, messages of a job that is alone on
-    /// the network may not be simulated.
+    /// A message was delivered. If no observer wants this fact, the messages of a job that is alone
+    /// on the network are not always simulated.
     Delivered(&'a Delivery),
     /// The network totals since counting started. Reported at the end of a run with a network.
     Carried(&'a MessageTotals),

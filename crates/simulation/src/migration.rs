@@ -12,7 +12,8 @@
 //! The scheduler is then called again. The same oldest job is considered only once in each state of
 //! the machine.
 //!
-//! Cost: `earliest`, plus `unblock` within limits of [`MOST_JOBS`] jobs and [`BUDGET`] words.
+//! Cost: that of `earliest`, plus that of `unblock` for at most [`MOST_JOBS`] jobs and [`BUDGET`]
+//! words.
 
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ const BUDGET: u64 = 200_000;
 /// The cost of moving running jobs, and the rule for which jobs may be moved.
 #[derive(Clone)]
 pub struct Migration {
-    /// The run time that a move adds to the job, per node.
+    /// The run time that each moved node adds to a job.
     pub price: Time,
     /// A predicate that returns true for jobs that may be moved.
     pub may_move: Arc<dyn Fn(&Job) -> bool + Send + Sync>,

@@ -71,7 +71,7 @@ impl<'a, 'o> Observers<'a, 'o> {
         self.attempts
     }
 
-    /// Returns the mean time per timed attempt, in nanoseconds.
+    /// Returns the mean time of the timed attempts, in nanoseconds.
     pub(crate) fn attempt_ns(&self) -> Option<f64> {
         self.watch.as_ref().and_then(|sampled| sampled.watch.mean_ns())
     }

@@ -3,8 +3,8 @@
 //! Endless runs and slow runs differ only in their pace, so a run is ended only if two conditions
 //! hold. First, interruptions that cost a job all its work must far outnumber completions. This
 //! does not happen if jobs are shorter than the time between failures. Second, at the pace observed
-//! during this period, the remaining completions would require too much work. Work is counted, not
-//! timed.
+//! since interruptions began to outnumber completions, the remaining completions would require too
+//! much work. Work is counted, not timed.
 
 use crate::Ending;
 
@@ -17,7 +17,7 @@ pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
 /// [`WORK_OF_AN_INSTANT`], plus one for each waiting job, because a scheduler may examine all of
 /// them.
 pub const WORK_IN_VAIN: u64 = 1_000_000_000;
-/// The amount of work per time step without waiting jobs (see [`WORK_IN_VAIN`]).
+/// The work counted for a time step without waiting jobs (see [`WORK_IN_VAIN`]).
 pub const WORK_OF_AN_INSTANT: u64 = 100;
 
 /// Counters that start when interruptions begin to outnumber completions.

@@ -11,7 +11,8 @@ use pavior_workload::{Job, Service};
 use crate::observers::Observers;
 use crate::{Fact, Observer, Outcome, Setup};
 
-/// A job's start time and nodes. A job for which they are unknown (`None`) counts as rejected.
+/// A job's start time and nodes. A job whose start time and nodes are unknown (`None`) counts as
+/// rejected.
 pub type Place = Option<(Time, Placement)>;
 
 /// The order of simultaneous events. A zero-length job ends after it has started.

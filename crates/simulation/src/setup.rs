@@ -46,7 +46,8 @@ pub struct Setup {
     pub seed: u64,
     /// The replication number.
     pub replication: u64,
-    /// The time from which to compute averages: 0, or the first arrival if jobs come from a log.
+    /// The time from which averages are computed: 0, or the time of the first arrival if jobs come
+    /// from a log.
     pub begin: Time,
     /// The number of completions after which averages are restarted.
     pub warmup: u64,
@@ -93,20 +94,21 @@ impl Setup {
         Setup { network: network.into(), ..self }
     }
 
-    /// Enables moving running jobs to make room for others. By default, jobs are not moved.
+    /// Allows running jobs to be moved to make room for others. By default, jobs are not moved.
     #[must_use]
     pub fn with_migration(self, migration: impl Into<Option<Migration>>) -> Setup {
         Setup { migration: migration.into(), ..self }
     }
 
-    /// Sets the seed for the run's random draws, which does not affect its jobs. The default is 1.
+    /// Sets the seed for the run's random draws. The seed does not affect the jobs. The default is
+    /// 1.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
     /// Sets the replication number, which is 0 by default. Each replication makes different random
-    /// draws. Jobs should be created with the same number.
+    /// draws. Jobs should be created with the same replication number.
     #[must_use]
     pub fn with_replication(self, replication: u64) -> Setup {
         Setup { replication, ..self }
@@ -124,7 +126,7 @@ impl Setup {
         Setup { warmup, ..self }
     }
 
-    /// Sets the condition that ends the run. By default, it ends when all jobs have departed.
+    /// Sets the condition that ends the run. By default, the run ends when all jobs have departed.
     #[must_use]
     pub fn with_ending(self, ending: Ending) -> Setup {
         Setup { ending, ..self }
@@ -186,7 +188,7 @@ impl<'i> Inputs<'i> {
     }
 }
 
-/// Uses jobs in order of arrival, without failures, reservations or dependencies.
+/// Creates inputs from jobs in order of arrival, without failures, reservations or dependencies.
 impl<'i, J> From<J> for Inputs<'i>
 where
     J: IntoIterator<Item = Job, IntoIter: Send + 'i>,
@@ -210,7 +212,7 @@ pub struct Outcome {
     pub rejected: Vec<JobId>,
     /// The number of dependencies on rejected jobs. They did not delay the dependent jobs.
     pub unfollowed: u64,
-    /// The mean time per attempt in nanoseconds, excluding clock overhead, if it was measured.
+    /// The mean time per attempt in nanoseconds, excluding clock overhead, if attempts were timed.
     pub allocation_ns: Option<f64>,
 }
 
@@ -270,7 +272,7 @@ impl From<DispatchError> for RunError {
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Stops all runs that share this flag at their next time step.
+    /// Stops all runs that share this flag, each at its next time step.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -62,7 +62,7 @@ impl Stopwatch {
         (self.total_ns, self.count) = (0.0, 0);
     }
 
-    /// Returns the mean measurement in nanoseconds, or `None` if there were none.
+    /// Returns the mean of the measurements in nanoseconds, or `None` if there were none.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| (self.total_ns / self.count as f64).max(0.0))
     }

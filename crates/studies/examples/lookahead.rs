@@ -8,15 +8,16 @@
 //! ```
 //!
 //! Before each decision, the scheduler considers several alternatives: starting the job that EASY
-//! would choose, starting one of the oldest jobs that fit, and, if any job is running, starting
-//! none. It tries each of them in the same few futures, in which EASY continues on a copy of the
-//! machine. In each future, run times are drawn as fractions of the estimates, based on past jobs,
-//! and arriving jobs are drawn from earlier arrivals. The scheduler chooses the alternative after
-//! which jobs start earliest on average; ties go to EASY's choice. Large jobs are protected from
+//! would choose, starting one of the oldest jobs that fit, and, if any job is running, starting no
+//! job. It tries every alternative in the same few futures. In each future, EASY continues on a
+//! copy of the machine, run times are drawn as fractions of the estimates, based on past jobs, and
+//! arriving jobs are drawn from earlier arrivals. The scheduler chooses the alternative after which
+//! jobs start earliest on average; ties go to EASY's choice. Large jobs are protected from
 //! starvation only by their weight in this average.
 //!
-//! Cost: at most f (o + 2) simulated futures per decision, if the o oldest jobs are tried and each
-//! alternative is tried in f futures. Each simulated future starts every job once.
+//! Cost: at most f (o + 2) simulated futures per decision, where o is the number of oldest jobs
+//! that are tried, and f is the number of futures per alternative. Each simulated future starts
+//! every job once.
 //!
 //! Source: rollout of a base policy (Bertsekas, Tsitsiklis & Wu, "Rollout algorithms for
 //! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
@@ -41,7 +42,7 @@ struct Thinking {
     oldest: usize,
     /// The number of futures per alternative.
     futures: usize,
-    /// The number of jobs from the front of the queue that a future includes.
+    /// The number of jobs that a future includes from the front of the queue.
     seen: usize,
     /// The number of arriving jobs that a future includes.
     coming: usize,
@@ -55,9 +56,10 @@ const LEVELS: [(&str, Thinking); 3] = [
 ];
 /// The id of the first drawn job, greater than the id of any real job.
 const UNSEEN: u64 = 1 << 62;
-/// The maximum number of attempts to draw a run time longer than the time a job has already run.
+/// The maximum number of attempts to draw a run time that exceeds the time for which a job has
+/// already run.
 const TRIES: usize = 16;
-/// The maximum number of past arrivals, and of past job ends, from which to draw futures.
+/// The maximum number of past arrivals, and also of past job ends, from which futures are drawn.
 const PAST: usize = 256;
 
 struct LookAhead {

@@ -24,8 +24,8 @@ impl StatementCount {
         self.stated.iter().sum()
     }
 
-    /// Returns the verdict on the statement: `Differs` if any row from the paper differs or there
-    /// are no such rows, otherwise `Tolerance` if any of them holds only within tolerance, and
+    /// Returns the verdict on the statement: `Differs` if it has no rows from the paper or any of
+    /// them differs, otherwise `Tolerance` if any of them holds only within tolerance, and
     /// otherwise `Holds`. Rows added by us are ignored.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
@@ -50,7 +50,7 @@ impl StatementCount {
     }
 }
 
-/// Counts the rows of each statement that has any, in statement order.
+/// Counts the rows of each statement that has rows, in statement order.
 pub(super) fn counts(statements: &Statements, all: &[Statement]) -> Vec<StatementCount> {
     let mut counts = Vec::new();
     for claim in &statements.statement {

@@ -48,7 +48,8 @@ pub(super) struct PointEvidence<'e> {
 }
 
 /// A metric in an experiment: either one from the simulation or the measured allocation time.
-/// Measured times are represented by their median over the runs, which interruptions hardly affect.
+/// Measured times are represented by their median over the runs, because interruptions hardly
+/// affect the median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observed {
     /// An observed metric, by index.

@@ -14,9 +14,9 @@ pub const FUTURES: usize = 8;
 
 /// The required range for the share of waiting jobs that start within their 90% interval.
 const HELD: [f64; 2] = [0.87, 0.93];
-/// Like [`HELD`], but for each third of the jobs by node count.
+/// Like [`HELD`], but for each third of the jobs, grouped by node count.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
-/// The minimum number of jobs for a third to be judged.
+/// The minimum number of jobs in a third that is judged.
 const FEWEST: u64 = 500;
 
 /// Returns the text of the experiment file. The quick version uses only a few jobs from each log.

@@ -131,7 +131,8 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the text of an ordering claim, generated from the row's values if it has none.
+    /// Returns the text of an ordering claim, which is generated from the row's values if the row
+    /// has none.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();

@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn every_paper_can_be_read_and_its_statements_fit_its_experiment() {
         for paper in Paper::built_in() {
-            // Full experiments are larger but have the same statements, so quick tests skip them.
+            // Quick tests skip the full experiments, which are larger but have the same statements.
             for quick in [true, false].into_iter().take(size(1, 2, 2)) {
                 let specification = paper.specification(quick).unwrap();
                 assert!(!specification.points.is_empty() && !specification.figures.is_empty());

@@ -207,7 +207,7 @@ mod tests {
             let rows = |count: &StatementCount| count.rows() + count.ours.iter().sum::<usize>();
             let counted: usize = paper.counts(&statements).iter().map(rows).sum();
             assert_eq!(counted, statements.len(), "every row belongs to a statement");
-            // Rows that are mere counts need no runs, but every paper also has rows that do.
+            // Rows that are mere counts need no runs, but every paper also has rows that need runs.
             let run = |one: &&Statement| one.note.contains("no runs");
             assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
             for one in statements.iter().filter(run) {

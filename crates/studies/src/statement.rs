@@ -29,9 +29,9 @@ pub(super) const RULES: &str = "A stated value holds if it is in our 95% interva
 pub enum Verdict {
     /// The claim is consistent with our interval.
     Holds,
-    /// The claim is consistent with our interval only after widening it by the tolerance.
+    /// The claim is consistent with our interval only if the interval is widened by the tolerance.
     Tolerance,
-    /// The claim is inconsistent with our interval even after widening.
+    /// The claim is inconsistent even with our widened interval.
     Differs,
 }
 
@@ -73,7 +73,8 @@ pub struct Statement {
     pub ci95: Option<f64>,
     /// The endpoints of the interval, if our number is a median.
     pub interval: Option<[f64; 2]>,
-    /// Our number divided by the paper's number or, for a claim about two values, their ratio.
+    /// Our number divided by the paper's number or, for a claim about two values, the ratio of
+    /// these values.
     pub ratio: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
@@ -155,8 +156,8 @@ pub(super) enum Claim {
     Ratio(f64),
     /// Our number is within this range.
     Between(f64, f64),
-    /// Our number is at most this bound. The tolerance is a fraction of the bound, by default the
-    /// papers' own precision.
+    /// Our number is at most this bound. The tolerance is given as a fraction of the bound, and
+    /// defaults to the papers' own precision.
     AtMost(f64, Option<f64>),
     /// Our number is at least this bound. The tolerance is the same as for [`Claim::AtMost`].
     AtLeast(f64, Option<f64>),
@@ -291,7 +292,8 @@ mod tests {
         let least = Claim::AtLeast(10.0, Some(0.0));
         let range = Claim::Between(0.47, 0.49);
         for (claim, value, ci95, verdict) in [
-            // The paper's value is 100 ± 5. Our interval ends at 100, 95 and 94.9, respectively.
+            // The paper's value is 100 ± 5. In these three cases, our interval ends at 100, 95 and
+            // 94.9.
             (&Claim::Value(100.0), 90.0, 10.0, Holds),
             (&Claim::Value(100.0), 90.0, 5.0, Tolerance),
             (&Claim::Value(100.0), 90.0, 4.9, Differs),

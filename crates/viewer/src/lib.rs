@@ -1,11 +1,11 @@
 //! A web page that shows a machine in two and three dimensions, either live from a service or as a
 //! replay of a schedule embedded in the page.
 //!
-//! The page is a single self-contained file. Its TypeScript sources are in `page/src`. Running `npm
-//! ci && npm run build` in `page` type-checks them and builds `page/dist/viewer.js`. That bundle is
-//! committed, so building this crate does not require Node. Its first line contains digests of the
-//! sources and of the rest of the bundle, and a test compares them with the files. The bundle
-//! contains three.js (MIT, see `page/THREE-LICENSE`).
+//! The page is a single self-contained file. Its TypeScript sources are in `page/src`. Running
+//! `npm ci && npm run build` in `page` type-checks them and builds `page/dist/viewer.js`. That
+//! bundle is committed, so building this crate does not require Node. The bundle's first line
+//! contains digests of the sources and of the rest of the bundle, and a test compares them with the
+//! files. The bundle contains three.js (MIT, see `page/THREE-LICENSE`).
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 use serde_json::{Value, json};

@@ -5,10 +5,10 @@
 //!              ^ no predecessors left: ready immediately     (id: 0, 1, 2, ...)
 //! ```
 //!
-//! A job is held until each of its predecessors has started or ended. It becomes ready at the
-//! latest of its own submit time and, for each link, the time of that event plus the link's think
-//! time. Ready jobs are submitted in time order (ties in list order) and numbered in that order, so
-//! a scheduler cannot tell the stream from one without dependencies.
+//! A job is held until each of its predecessors has started or ended. It becomes ready at its own
+//! submit time or, if later, when the think time of every link has passed since that link's event.
+//! Ready jobs are submitted and numbered in time order (ties in list order), so a scheduler cannot
+//! tell the stream from one without dependencies.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,7 +29,7 @@ enum Source<'i> {
 }
 
 struct Feedback {
-    /// Jobs by index, or `None` for jobs already submitted.
+    /// The jobs by index. Jobs that were already submitted are `None`.
     jobs: Vec<Option<Job>>,
     /// For each job, the number of events it is still waiting for.
     open: Vec<u32>,
@@ -48,8 +48,9 @@ impl<'i> Arrivals<'i> {
     }
 
     /// Creates a stream of jobs with dependencies, given as sorted links between job indices. Jobs
-    /// do not wait for a predecessor for which `fits` is false, because that job will be rejected.
-    /// Also returns the number of links from rejected jobs. Takes O(jobs + links) time and memory.
+    /// do not wait for predecessors for which `fits` is false, because such predecessors will be
+    /// rejected. Also returns the number of links from rejected jobs. Takes O(jobs + links) time
+    /// and memory.
     ///
     /// Links to nonexistent indices are ignored. Links should not form cycles, because a job on a
     /// cycle is never submitted.
@@ -109,7 +110,7 @@ impl<'i> Arrivals<'i> {
         }
     }
 
-    /// Records that the job with the given index has started. Only its first start counts.
+    /// Records that the job with the given index has started. Only the job's first start counts.
     pub fn started(&mut self, index: u64, now: Time) {
         if let Source::Feedback(feedback) = &mut self.0 {
             feedback.happened(index, Event::Start, now);

@@ -28,8 +28,8 @@ pub enum Ask {
     Shape(Sides),
     /// A number of nodes.
     Nodes(u32),
-    /// The number of nodes in a box with a side that exceeds the limit of any machine. Strategies
-    /// that place boxes refuse the request.
+    /// The number of nodes in a box that has a side longer than the maximum for any machine.
+    /// Strategies that place boxes refuse the request.
     Beyond(u32),
 }
 
@@ -64,8 +64,8 @@ pub enum AskFault {
 }
 
 impl Ask {
-    /// Reads a request from two fields, exactly one of which must be given: the sides (x first) or
-    /// a number of nodes.
+    /// Reads a request from two fields: the sides (x first) and a number of nodes. Exactly one of
+    /// the fields must be given.
     ///
     /// # Errors
     /// Returns an error unless exactly one field is given, all numbers are positive, and there is
@@ -75,7 +75,7 @@ impl Ask {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // Numbers that no machine can satisfy are also passed on, so that a random rule still
+            // Numbers of nodes that no machine has are also passed on, so that a random rule still
             // consumes one draw.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
@@ -85,7 +85,7 @@ impl Ask {
     /// Reads the same fields as [`Ask::read`], but with the shape as text, such as `4x4x2`.
     ///
     /// # Errors
-    /// Returns the same errors as [`Ask::read`], and an error if a side is not a number.
+    /// Returns the same errors as [`Ask::read`]. Also returns an error if a side is not a number.
     pub fn typed(shape: Option<&str>, nodes: Option<u32>, grid: &Grid) -> Result<Ask, AskFault> {
         let sides = shape.map(|typed| typed.split('x').map(|part| side(typed, part)).collect());
         let sides: Option<Vec<u64>> = sides.transpose()?;
@@ -122,7 +122,7 @@ impl Ask {
     }
 }
 
-/// Parses one side of a shape given as text. It must be a positive number, with digits only.
+/// Parses one side of a shape given as text: a positive number that consists only of digits.
 fn side(typed: &str, part: &str) -> Result<u64, AskFault> {
     let digits = part.bytes().all(|byte| byte.is_ascii_digit());
     let number = part.parse().ok().filter(|&side: &u64| digits && side > 0);

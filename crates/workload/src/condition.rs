@@ -8,8 +8,8 @@ use pavior_kernel::{BadName, Stream};
 use crate::traces::{Filter, Names, Tags};
 
 /// A condition on a job. `16` selects jobs with at most 16 nodes. `queue=2` selects jobs whose
-/// `queue` column in the log is 2; `partition`, `status`, `user`, `group` and `app` work the same
-/// way. `25%` selects a random quarter of all jobs.
+/// `queue` column in the log is 2. The columns `partition`, `status`, `user`, `group` and `app`
+/// work the same way. `25%` selects a random quarter of all jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// The maximum number of nodes.

@@ -1,5 +1,5 @@
-//! Rules that set the placement freedom of all jobs, or of some by size, by log column or at
-//! random.
+//! Rules that set the placement freedom of all jobs, or of jobs selected by size, by log column or
+//! at random.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,8 +15,8 @@ use crate::traces::{Names, Tags};
 ///
 /// A clause is a level (`box`, `turned`, `any-box`, `connected` or `any`), optionally followed by a
 /// colon and a condition. `box:16` applies to jobs with at most 16 nodes, and `box:queue=2` to jobs
-/// whose `queue` column in the log is 2; `partition`, `status`, `user`, `group` and `app` work the
-/// same way. `any:25%` applies to a random quarter of the jobs, drawn job by job.
+/// whose `queue` column in the log is 2. The columns `partition`, `status`, `user`, `group` and
+/// `app` work the same way. `any:25%` applies to a random quarter of the jobs, drawn job by job.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload;
@@ -33,7 +33,7 @@ use crate::traces::{Names, Tags};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreedomRule {
-    /// Each clause's level and its condition, which is `None` if the clause matches all jobs.
+    /// Each clause's level and condition. The condition is `None` if the clause matches all jobs.
     clauses: Vec<(Freedom, Option<Condition>)>,
 }
 
@@ -69,7 +69,7 @@ impl FreedomRule {
 /// Parses the name of a freedom level.
 ///
 /// # Errors
-/// Returns an error if there is no such level. If a similar name exists, the error suggests it.
+/// Returns an error if no level has this name. The error suggests a similar name if one exists.
 pub fn freedom_named(word: &str) -> Result<Freedom, BadName> {
     word.parse().map_err(|_| unknown_name("freedom", word, &Freedom::ALL.map(Freedom::word)))
 }

@@ -45,7 +45,7 @@ fn first(list: &str) -> Option<(&str, &str)> {
         match letter {
             '[' | ']' if inside == (letter == '[') => return None,
             '[' | ']' => inside = !inside,
-            // A comma must be followed by another member, so a list cannot end with one.
+            // A comma must be followed by another member, so a list cannot end with a comma.
             ',' if !inside && at + 1 == list.len() => return None,
             ',' if !inside => return Some((&list[..at], &list[at + 1..])),
             _ => {}
@@ -114,7 +114,7 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 /// `first`; by default, numbers start at 0 and coordinates at 1.
 ///
 /// # Errors
-/// Returns an error message if the placeholders do not fit the machine.
+/// Returns an error message if the placeholders are not suitable for the machine.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -188,8 +188,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Generates the names from a pattern, or reads them from a list that has the same number of
-    /// names for each grid node.
+    /// Generates the names from a pattern, or reads them from a list. The list must have the same
+    /// number of names for each grid node.
     ///
     /// # Errors
     /// Returns an error message if the names cannot be divided evenly among the grid nodes, or if a

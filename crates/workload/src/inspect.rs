@@ -57,7 +57,7 @@ pub struct LogSummary {
     pub sizes: Spread,
     /// The fraction of sizes that are powers of two.
     pub power_of_two: f64,
-    /// The fraction of sizes that are powers of two among jobs with more than one node.
+    /// The fraction of sizes that are powers of two, counting only jobs with more than one node.
     pub power_of_two_parallel: Option<f64>,
     /// Run times.
     pub runs: Spread,
@@ -116,7 +116,7 @@ pub struct Skipped {
     pub found: LineNumbers,
 }
 
-/// The number of lines of one kind, with their line numbers.
+/// The number of lines of the same kind, and their line numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct LineNumbers {
     /// The number of lines.
@@ -131,7 +131,7 @@ impl LineNumbers {
     }
 }
 
-/// The mean and quantiles (nearest rank) of a set of values.
+/// The mean and quantiles (by nearest rank) of a set of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// The mean.
@@ -211,7 +211,8 @@ pub enum Clock {
 }
 
 impl LogSummary {
-    /// Summarizes a log for a machine of the given size, by default the size in the log's header.
+    /// Summarizes a log for a machine of the given size or, by default, of the size in the log's
+    /// header.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -322,7 +323,7 @@ impl LogSummary {
     }
 }
 
-/// Returns the log's notes, adding one if jobs are far out of submission order.
+/// Returns the log's notes. Adds a note if jobs are too far out of submission order.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     let text = "some jobs are more than 262,143 positions out of submission order, so peak use \
         and weekly figures are unknown";

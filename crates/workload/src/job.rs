@@ -20,7 +20,8 @@ pub struct Job {
     /// The work that the job does on its nodes.
     pub service: Service,
     /// The run time that schedulers see: the user's estimate if the log has one, and the run time
-    /// otherwise. For jobs that send messages, it is the number of messages or iterations.
+    /// otherwise. For jobs that send messages, the number of messages or iterations is used
+    /// instead.
     pub estimate: Time,
 }
 
@@ -52,7 +53,7 @@ pub enum Service {
     /// A number of iterations of the job's communication pattern.
     Iterations(u64),
     /// Computation interleaved with the job's communication pattern. The two times add up to the
-    /// job's run time in its requested box when it is alone on the machine.
+    /// run time that the job has in its requested box when the job is alone on the machine.
     Partly {
         /// The time spent computing.
         compute: Time,

@@ -46,7 +46,7 @@ pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
     let words = "tree --locked --package pavior-cli --all-features --edges normal \
                  --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --format {p}";
     let tree = process::output(&mut process::cargo(root, words))?;
-    // The lines have the form `serde v1.0.0 (/path)`.
+    // Each line has the form `serde v1.0.0 (/path)`.
     let used: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(" (").next()).collect();
     let metadata = process::metadata(root, "--all-features")?;
     let sums = sums(root)?;
@@ -137,7 +137,7 @@ pub(super) fn text_of(parts: &[Part]) -> Result<String, String> {
     serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())
 }
 
-/// Lists each third-party part with its license's name, followed by each license text once.
+/// Lists the third-party parts with the names of their licenses, then each license text once.
 pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
     let mut list = "pavior includes the following packages.\n\n".to_string();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();

@@ -70,8 +70,8 @@ fn compile_packed(root: &Path) -> Result<(), String> {
     for package in published(root)? {
         let name = text(&package, "name");
         let folder = format!("{name}-{}", text(&package, "version"));
-        // Cargo compares modification times, but packages store a fixed one. `-m` uses the current
-        // time.
+        // Cargo compares modification times, but packages store a fixed one. `-m` sets the current
+        // time instead.
         let mut unpack = Command::new("tar");
         unpack.arg("-xzmf").arg(packed.join(format!("{folder}.crate"))).arg("-C").arg(&workspace);
         process::output(&mut unpack)?;

@@ -30,7 +30,7 @@ pub(super) fn program(release: &Release, tree: &Path) -> Result<(), String> {
     let usr = folder.join("usr");
     make_folder(&folder)?;
     process::output(Command::new("cp").arg("--archive").arg(tree).arg(&usr))?;
-    // The units are in the other package or in the systemd directory. Debian already ships the
+    // The units are in the other package or in the systemd directory. Debian already includes the
     // Apache license, and the MIT license is in `copyright`.
     fs::remove_dir_all(usr.join("share/pavior"))
         .and_then(|()| fs::remove_file(usr.join(DOC).join("LICENSE-APACHE")))

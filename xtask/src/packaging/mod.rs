@@ -2,8 +2,8 @@
 //! materials and checksums.
 //!
 //! `cargo xtask dist` creates a release in `dist/` from builds with the `dist` profile. The checks
-//! create one in `target/release-check` from existing build output, then install it and try it out
-//! in a clean Debian chroot whose changes are all discarded.
+//! create one in `target/release-check` from existing build output. They then install it and try it
+//! out in a clean Debian chroot, and discard all changes to the chroot.
 
 mod bill;
 pub(crate) mod crates;
@@ -49,7 +49,7 @@ const COMPLETIONS: &[(&str, &str)] = &[
     ("fish", "share/fish/vendor_completions.d/pavior.fish"),
 ];
 
-/// The directories for manual pages, and for licenses and the changelog.
+/// The directory for manual pages, and the directory for licenses and the changelog.
 const MANUAL: &str = "share/man/man1";
 const DOC: &str = "share/doc/pavior";
 
@@ -167,7 +167,8 @@ fn check_tools() -> Result<(), String> {
     missing.map_or(Ok(()), |program| Err(format!("{program} is not installed")))
 }
 
-/// Returns the oldest glibc that can run a program: the newest version among referenced symbols.
+/// Returns the oldest glibc that can run a program: the newest version among the symbols that it
+/// uses.
 fn glibc(program: &Path) -> Result<(u32, u32), String> {
     let mut readelf = Command::new("readelf");
     let text = process::output(readelf.args(["--version-info", "--wide"]).arg(program))?;

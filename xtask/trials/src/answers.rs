@@ -1,8 +1,8 @@
 //! A table of states and questions, with the answers that every interface must return.
 //!
 //! A state describes a `mesh:4x2`: jobs with their boxes and remaining seconds, and unavailable
-//! nodes. A question is a shape. An answer consists of sentences in which times are in seconds from
-//! now and the strategy is `S`.
+//! nodes. A question is a shape. An answer consists of sentences, with times in seconds from now
+//! and `S` for the strategy.
 
 /// The cases, as JSON.
 pub const ANSWERS: &str = include_str!("../cases/answers.json");
@@ -10,7 +10,7 @@ pub const ANSWERS: &str = include_str!("../cases/answers.json");
 /// Rewrites an interface's answer using the wording of the table.
 ///
 /// `times` contains the text that the interface prints for each number of seconds from now. `names`
-/// pairs the interface's name for each strategy and job with its name in the table.
+/// contains, for each strategy and job, the interface's name and the name in the table.
 pub fn in_words_of_the_table(
     line: &str,
     times: &[(String, u64)],

@@ -38,8 +38,8 @@ pub struct Browser {
 static ALONE: Mutex<()> = Mutex::new(());
 
 impl Browser {
-    /// Starts a browser with a screen of the given size. Returns `None` if Chromium is not
-    /// installed and not required.
+    /// Starts a browser with a screen of the given size. Returns `None` if Chromium is neither
+    /// installed nor required.
     pub fn start(width: u32, height: u32) -> Option<Browser> {
         let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
         if !found.is_ok_and(|output| output.status.success()) {
@@ -202,7 +202,8 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    /// Writes a screenshot into the directory named by `PAVIOR_SCREENSHOTS`, if it is set.
+    /// Writes a screenshot into the directory named by `PAVIOR_SCREENSHOTS`, if that variable is
+    /// set.
     pub fn picture(&mut self, name: &str) {
         self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
     }
@@ -219,7 +220,7 @@ impl Browser {
     }
 
     /// Returns all violations of axe-core's accessibility rules on the page, one per line. Returns
-    /// `None` if axe-core is not installed and not required.
+    /// `None` if axe-core is neither installed nor required.
     pub fn barriers(&mut self) -> Option<String> {
         let paths = INSTALLED.map(|folder| {
             Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")

@@ -37,9 +37,9 @@ pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64>
     events(arguments, function, input, &[]).and_then(|events| Some(events.first()?.1))
 }
 
-/// Works like [`collected`], but also counts memory accesses, such as data reads (`Dr`) and data
-/// reads that miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A vector
-/// read counts as one read.
+/// Works like [`collected`], but also counts memory accesses. These include data reads (`Dr`) and
+/// data reads that miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A
+/// vector read counts as one read.
 pub fn collected_with_memory(
     arguments: &[&str],
     function: &str,

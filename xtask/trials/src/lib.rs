@@ -1,8 +1,9 @@
-//! The size of a test run, and notes left by tests about skipped tests and attempted attacks.
+//! The size of a test run, and notes that tests leave about skipped tests and attempted attacks.
 //!
-//! The Rust test harness hides the output of passing tests, and reports tests that were skipped for
-//! lack of a program as `ok`. Tests therefore append notes to the file named by the environment
-//! variable [`NOTES`], which `cargo xtask check` and `cargo xtask attack` read at the end.
+//! The Rust test harness hides the output of passing tests. If a test was skipped because a program
+//! is missing, the harness reports it as `ok`. Tests therefore append notes to the file named by
+//! the environment variable [`NOTES`]. `cargo xtask check` and `cargo xtask attack` read this file
+//! at the end.
 //!
 //! A note is a line of tab-separated fields:
 //!
@@ -52,8 +53,9 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     assert_eq!(failed, 0, "{area}: {attack}: failures in {tried} attempts");
 }
 
-/// Returns the path to a real job log in the directory named by `PAVIOR_TRACES`, or else in
-/// `../shared/traces` next to the repository. If the log is missing, records a skipped test.
+/// Returns the path to a real job log. The log is in the directory named by `PAVIOR_TRACES`, or
+/// else in `../shared/traces` next to the repository. If the log is missing, records a skipped
+/// test.
 pub fn log(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
     let folder = std::env::var_os("PAVIOR_TRACES").map_or(PathBuf::from(beside), PathBuf::from);

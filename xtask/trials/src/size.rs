@@ -46,7 +46,7 @@ impl Size {
     }
 }
 
-/// Returns the value for this run's size, such as a number of cases.
+/// Returns the value for this run's size, for example a number of cases.
 pub fn size<T>(quick: T, checks: T, long: T) -> T {
     match Size::chosen() {
         Size::Quick => quick,
@@ -55,7 +55,7 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
     }
 }
 
-/// Returns true if the size is quick, in which case it also prints the name of the skipped part.
+/// Returns true if the size is quick. In that case, also prints the name of the skipped part.
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {

@@ -113,7 +113,7 @@ fn a_browser_and_a_native_program_give_the_same_bytes() {
         assert_eq!(node, native, "{shown}");
         failed += usize::from(native.starts_with(r#"{"error""#));
     }
-    // Only commands with the shape 0x1 (three per setting) or an unknown strategy may fail.
+    // Only commands that contain the shape 0x1 (three per setting) or an unknown strategy may fail.
     assert_eq!(failed, 3 * settings().len() + 1);
 }
 

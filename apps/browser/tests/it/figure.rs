@@ -74,8 +74,8 @@ const ANSWERED: &str = "window.answered = async (place) => {
     return place.dataset.result;
 }";
 
-/// Checks that all examples get their documented answers, and that the engine is loaded only on a
-/// click.
+/// Checks that all examples get their documented answers, and that the engine is not loaded before
+/// a click.
 #[test]
 fn examples_have_their_documented_answers() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
@@ -113,7 +113,7 @@ fn examples_have_their_documented_answers() {
 }
 
 /// Checks that the figures work with the keyboard, are accessible, and are no wider than the
-/// screen, both on a wide screen in light mode and on a narrow one in dark mode.
+/// screen. Checks this on a wide screen in light mode and on a narrow one in dark mode.
 #[test]
 fn figures_are_accessible() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

@@ -1,6 +1,6 @@
-//! Tests the engine, the module in Node (which must return the same replies as the native engine),
-//! and the page in Chromium. `cargo xtask check browser` builds the module and the page; without
-//! them, their tests are skipped.
+//! Tests the engine, its WebAssembly module in Node, and the page in Chromium. The module must
+//! return the same replies as the native engine. `cargo xtask check browser` builds the module and
+//! the page. If either is missing, its tests are skipped.
 
 mod answers;
 mod bytes;

@@ -45,7 +45,8 @@ fn two_runs_are_compared() {
     browser.until("document.getElementById('fault').textContent");
 }
 
-/// Checks that both machines answer a question about a shape after the space bar pauses them.
+/// Checks that both machines answer a question about a shape after they are paused with the space
+/// bar.
 #[test]
 fn questions_can_be_asked_with_the_keyboard() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

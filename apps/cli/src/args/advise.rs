@@ -8,11 +8,12 @@ use super::{AdviceParameters, ParameterArgs, ThreadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct AdviseArgs {
-    /// The log (.swf, .sim, .json or .sacct, optionally .gz; or the output of `sacct --parsable2`)
+    /// The log: a .swf, .sim, .json or .sacct file (optionally .gz), or the output of
+    /// `sacct --parsable2`
     pub(crate) log: PathBuf,
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs<AdviceParameters>,
-    /// The box to count, such as 4x4x4 [default: half the machine along each axis]
+    /// The box to count, such as 4x4x4 [default: half the machine's side along each axis]
     #[arg(long, value_name = "SHAPE")]
     pub(crate) slots: Option<String>,
     #[command(flatten)]

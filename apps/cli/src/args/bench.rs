@@ -12,13 +12,14 @@ pub(crate) struct BenchArgs {
     /// The machine
     #[arg(long, short, default_value = "mesh:16x16")]
     pub(crate) machine: String,
-    /// The strategies to compare, separated by commas; ratios are relative to the first
+    /// The strategies to compare, separated by commas; ratios are relative to the first one
     #[arg(long, short, default_value = "ff,tff,tbl,gabl,mbs")]
     pub(crate) strategy: String,
     /// Skips strategies that do not work on the machine, and lists them
     #[arg(long)]
     pub(crate) skip_unsupported: bool,
-    /// The maximum fraction of busy nodes, such as 0.5 [default: no limit, i.e., near saturation]
+    /// The maximum fraction of busy nodes, such as 0.5 [default: none, which nearly saturates the
+    /// machine]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) fill: Option<f64>,
     #[command(flatten)]

@@ -19,7 +19,7 @@ pub(crate) struct ExperimentArgs {
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
     /// Skips and lists strategies, schedulers, freedoms and patterns that do not apply to a machine
-    /// or workload, like `skip-unsupported = true` in the file
+    /// or workload; same as `skip-unsupported = true` in the file
     #[arg(long)]
     pub(crate) skip_unsupported: bool,
     #[command(flatten)]
@@ -61,8 +61,9 @@ pub(crate) struct MergeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// A paper (tbl, gabl, nas, mfa), `all` papers, one of this project's studies (contiguity, its
-    /// first part contiguity-first, slices or forecasts), or the directory of your own paper
+    /// A paper (tbl, gabl, nas or mfa), `all` for all papers, a study of this project (contiguity,
+    /// contiguity-first for its first part, slices or forecasts), or the directory of your own
+    /// paper
     pub(crate) paper: String,
     /// The directory for the results [default: reproduction-PAPER, or
     /// reproduction-PAPER-alternatives with --alternatives]

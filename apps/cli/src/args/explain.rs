@@ -11,8 +11,9 @@ pub(crate) struct ExplainArgs {
     /// The machine, such as mesh:8x8
     #[arg(long, short)]
     pub(crate) machine: String,
-    /// The running jobs: JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}` in the order
-    /// they were granted, and `{"node":[1,1]}` for failed nodes; - means standard input
+    /// The running jobs as JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}`, in the
+    /// order in which they were granted, and the failed nodes as `{"node":[1,1]}`; - means standard
+    /// input
     #[arg(long)]
     pub(crate) busy: PathBuf,
     /// Uses only the jobs in --busy that are running at this time; useful with the output of

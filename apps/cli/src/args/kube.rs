@@ -28,7 +28,7 @@ pub(crate) struct KubeArgs {
     /// The machine to show on the page, if the cluster has several
     #[arg(long, requires = "served_page")]
     pub(crate) machine: Option<String>,
-    /// Serves the page for any cluster at this address, without changing the cluster
+    /// Serves the page at this address for any cluster, without changing the cluster
     #[arg(
         long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
         default_missing_value = pavior_kube::ADDRESS, conflicts_with = "name",
@@ -60,15 +60,15 @@ fn job_path(text: &str) -> Result<JobPath, String> {
 pub(crate) enum KubeCommand {
     /// Prints the objects that a cluster needs, for `kubectl apply -f -`
     Manifests {
-        /// Omits the policy that adds the gate and the resource to Jobs, for Kubernetes versions
-        /// before 1.36
+        /// Omits the policy that adds the gate and the resource to Jobs; needed for Kubernetes
+        /// versions before 1.36
         #[arg(long)]
         no_mutation: bool,
         /// Adds two replicas of the daemon that run this image
         #[arg(long)]
         image: Option<String>,
-        /// A resource that nodes already have, such as google.com/tpu: Jobs request it, and the
-        /// daemon writes nothing to nodes
+        /// A resource that nodes already have, such as google.com/tpu; Jobs request it themselves,
+        /// and the daemon writes nothing to nodes
         #[arg(long)]
         resource: Option<String>,
         /// Confirms that the API server may refuse all other pods that request this resource
@@ -78,8 +78,8 @@ pub(crate) enum KubeCommand {
         #[arg(long)]
         kueue: bool,
     },
-    /// Lists all Jobs that have a shape, with their state, box, reason for waiting, expected start
-    /// based on time limits, and probable start
+    /// Lists all Jobs that have a shape, each with its state, box, reason for waiting, start
+    /// expected from the time limits, and probable start
     Queue {
         #[command(flatten)]
         output: FormatArgs,
@@ -90,7 +90,7 @@ pub(crate) enum KubeCommand {
         #[arg(value_name = "NAMESPACE/NAME", value_parser = job_path)]
         job: JobPath,
     },
-    /// Plans which Jobs to move to make room for a waiting Job, without moving anything
+    /// Plans which Jobs to move to make room for a waiting Job, but does not move any of them
     Unblock {
         /// The Job, such as default/train
         #[arg(value_name = "NAMESPACE/NAME", value_parser = job_path)]
@@ -109,7 +109,7 @@ pub(crate) enum KubeCommand {
         #[command(flatten)]
         output: FormatArgs,
     },
-    /// Lists the pods waiting for placement; with --open, removes their gates so that they can
+    /// Lists the pods waiting for placement; with --open, removes their gates so that the pods can
     /// start anywhere. Delete the policies first
     Uninstall {
         /// Removes the gates

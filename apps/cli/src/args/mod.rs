@@ -1,5 +1,5 @@
-//! The command line as parsed by clap. Names with options stay as text here, and the `input` module
-//! parses them, so error messages can underline the invalid part.
+//! The command line as parsed by clap. Names with options are stored here as text and parsed later
+//! by the `input` module, so that error messages can underline the invalid part.
 
 mod advise;
 mod allocate;
@@ -85,11 +85,11 @@ pub(crate) enum Command {
     Allocate(AllocateArgs),
     /// Shows where each strategy would place a request, and explains refusals
     Explain(ExplainArgs),
-    /// Plans job moves to make room for a request, or lists the jobs in the way
+    /// Plans which jobs to move to make room for a request, or lists those in the way
     Unblock(UnblockArgs),
     /// Counts how many boxes of a shape fit at the same time
     Slots(SlotsArgs),
-    /// Forecasts the start times of jobs in a log or a queue, as intervals
+    /// Forecasts, as intervals, when the jobs in a log or a queue will start
     Forecast(Box<ForecastArgs>),
     /// Compares alternative settings on the jobs in a log, and recommends changes
     Advise(Box<AdviseArgs>),
@@ -109,15 +109,16 @@ pub(crate) enum Command {
     Kube(AnyArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
-    /// Measures how long each strategy takes to allocate
+    /// Measures how long strategies take to allocate nodes
     Bench(BenchArgs),
-    /// Simulates the network for messages given as JSON lines on standard input
+    /// Simulates how the network delivers messages (JSON lines on standard input)
     Network(NetworkCommandArgs),
     /// Runs every combination in an experiment file, and draws its figures
     Experiment(ExperimentArgs),
     /// Merges the shards of an experiment
     Merge(MergeArgs),
-    /// Lists and runs parts of an experiment for programs that distribute the work themselves
+    /// Lists and runs parts of an experiment, for use by programs that distribute the work
+    /// themselves
     Sweep(SweepCommandArgs),
     /// Draws results, distributions, schedules and machines
     Plot(Box<PlotArgs>),

@@ -36,7 +36,7 @@ impl ParameterSet for RunParameters {
     }
 }
 
-/// Parameters for when jobs arrive and how much work each one has.
+/// Parameters that set when jobs arrive and how much work each one has.
 #[derive(Debug)]
 pub(crate) struct StreamParameters;
 

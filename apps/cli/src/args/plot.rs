@@ -8,8 +8,8 @@ use super::finite;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// An experiment directory, or files: results (CSV; - means standard input), jobs (jobs.csv) or
-    /// placements (JSON lines)
+    /// An experiment directory, or files with results (CSV; - means standard input), jobs
+    /// (jobs.csv) or placements (JSON lines)
     #[arg(required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// The output: a file (.svg, or .json for Vega-Lite), or a directory for an experiment's

@@ -17,8 +17,8 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) scheduler: Option<String>,
     /// The number of waiting requests per machine, oldest first, for which conservative backfilling
-    /// plans a start. This limits how long a decision takes. Later requests must wait until they
-    /// are among the oldest. A depth in the scheduler's name takes precedence
+    /// plans a start. This number limits how long a decision takes. Later requests must wait until
+    /// they are among the oldest. A depth given in the scheduler's name takes precedence
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) depth: u64,
     /// The rule that turns a number of nodes into a box [default: compact]
@@ -48,10 +48,11 @@ pub(crate) struct ServeArgs {
     /// The certificate's private key (PEM); must be accessible only to its owner (chmod 600)
     #[arg(long, requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// CA certificates for client authentication (PEM); a client's first DNS name is its tenant
+    /// CA certificates (PEM) to authenticate clients; a client certificate's first DNS name is the
+    /// tenant
     #[arg(long, requires = "tls_cert")]
     pub(crate) client_ca: Option<PathBuf>,
-    /// The maximum number of nodes that a tenant may hold and request
+    /// The maximum number of nodes a tenant may hold and request in total
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) quota: Option<u64>,
     /// The maximum number of requests per second from a tenant; each operation in a batch counts as
@@ -61,7 +62,7 @@ pub(crate) struct ServeArgs {
     /// The maximum number of open connections; reduced to fit the open-file limit
     #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) connections: u32,
-    /// The minimum number of records kept as history, unless they exceed --history-bytes
+    /// The minimum number of records kept as history, unless their size exceeds --history-bytes
     #[arg(long, default_value_t = 1_000_000)]
     pub(crate) history: u64,
     /// The maximum size of the records kept as history, in bytes
@@ -71,14 +72,14 @@ pub(crate) struct ServeArgs {
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) snapshot_every: u64,
     /// The maximum number of seconds by which the clock at startup may be ahead of the last record.
-    /// If it is further ahead, no lease expires until the clock is confirmed
+    /// If the clock is further ahead, no lease expires until the clock is confirmed
     #[arg(long, default_value_t = 86_400)]
     pub(crate) max_clock_jump: u64,
     /// Accepts the clock at startup, however far it is ahead of the last record
     #[arg(long)]
     pub(crate) confirm_clock: bool,
-    /// Up to 16 shapes, such as 4x4x4,8x8x8. For each, the metrics report how many boxes fit at the
-    /// same time
+    /// Up to 16 shapes, such as 4x4x4,8x8x8. For each shape, the metrics report how many boxes fit
+    /// at the same time
     #[arg(long)]
     pub(crate) slots: Option<String>,
     /// The seed for random strategies

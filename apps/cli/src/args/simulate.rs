@@ -24,8 +24,8 @@ pub(crate) struct ResultArgs {
     /// Omits the measured time per attempt
     #[arg(long)]
     pub(crate) no_timing: bool,
-    /// Writes the jobs in replication 0 in Batsim's jobs.csv format; {strategy}, {scheduler} and
-    /// {load} in the name are replaced by each combination's values
+    /// Writes the jobs of replication 0 in Batsim's jobs.csv format; in the file name, {strategy},
+    /// {scheduler} and {load} are replaced by each combination's values
     #[arg(long)]
     pub(crate) jobs_csv: Option<PathBuf>,
     /// Writes a summary of replication 0 in Batsim's schedule.json format; accepts the same
@@ -40,7 +40,7 @@ pub(crate) struct ResultArgs {
     /// --jobs-csv
     #[arg(long)]
     pub(crate) placements: Option<PathBuf>,
-    /// Writes the load on every channel in replication 0 as CSV, if jobs send messages; accepts the
+    /// If jobs send messages, writes the load on every channel in replication 0 as CSV; accepts the
     /// same placeholders as --jobs-csv
     #[arg(long)]
     pub(crate) channels: Option<PathBuf>,

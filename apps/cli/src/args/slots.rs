@@ -18,14 +18,14 @@ pub(crate) struct SlotsArgs {
     pub(crate) busy: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// The boxes to count: box, turned or any-box, regardless of --turn [default: the shape,
+    /// The boxes to count: box, turned or any-box; overrides --turn [default: the requested shape,
     /// rotated if --turn allows it]
     #[arg(long)]
     pub(crate) freedom: Option<String>,
     /// The boxes that may be rotated
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
-    /// Also plans up to this many job moves that make room for more boxes
+    /// Also plans to move up to this many jobs to make room for more boxes
     #[arg(long, value_name = "K", conflicts_with = "freedom")]
     pub(crate) moves: Option<usize>,
     /// The search budget: the maximum number of bit-set words to process. If it runs out, the best

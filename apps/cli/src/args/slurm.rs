@@ -37,7 +37,8 @@ pub(crate) enum SlurmCommand {
     /// Returns waiting jobs to Slurm: removes their gates and the license reservation, and lists
     /// the remaining manual steps. Stop the daemon first
     Uninstall,
-    /// Explains why a job is waiting, when and where it will start, and which job moves would help
+    /// Explains why a job is waiting, when and where it will start, and which moves of jobs would
+    /// help
     Why {
         /// The job, such as 17 or 17_3; a job array's number stands for its first waiting task
         job: String,

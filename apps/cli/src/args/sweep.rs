@@ -24,12 +24,12 @@ pub(crate) enum SweepCommand {
 pub(crate) struct WantedArgs {
     /// A directory with the experiment in experiment.toml
     pub(crate) directory: PathBuf,
-    /// The directories of the parts that have already run
+    /// The directories of the parts that have already been run
     pub(crate) parts: Vec<PathBuf>,
     /// The maximum number of replications per span
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) most: u64,
-    /// Prints a JSON array of objects `{"point":0,"first":0,"last":4}`, the input for `run`
+    /// Prints a JSON array of objects `{"point":0,"first":0,"last":4}`, as input for `run`
     #[arg(long)]
     pub(crate) json: bool,
 }

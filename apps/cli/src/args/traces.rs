@@ -32,8 +32,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) from: PathBuf,
     /// The file to write, whose name determines the format
     pub(crate) to: PathBuf,
-    /// The machine for which --shape-rule chooses a shape for each job without one (not written to
-    /// .swf logs); Batsim files state its size
+    /// The machine for which --shape-rule chooses shapes for jobs without one; .swf logs omit these
+    /// shapes, and Batsim files state the machine's size
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     /// The rule that turns a number of nodes into a box
@@ -43,7 +43,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, default_value_t = 1, requires = "machine")]
     pub(crate) seed: u64,
     /// Derives fields 17 and 18 of an .swf log from user sessions: a job follows its user's most
-    /// recently ended job if that job ended at most this long before (20m, 90s, 1h)
+    /// recently ended job if submitted at most this long after that job ended (20m, 90s, 1h)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) sessions: Option<Time>,
     /// The version of Batsim to write for: v4 (up to version 4) or v5 (version 5 and later)
@@ -104,7 +104,7 @@ pub(crate) struct GenerateArgs {
 pub(crate) struct InspectArgs {
     /// The log, optionally gzipped; - means standard input
     pub(crate) file: PathBuf,
-    /// The machine to compare load and sizes with [default: the size given in the header]
+    /// The machine with which load and sizes are compared [default: the size given in the header]
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]

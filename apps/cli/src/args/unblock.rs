@@ -18,15 +18,16 @@ pub(crate) struct UnblockArgs {
     pub(crate) busy: PathBuf,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// The freedom in placing the request: box, turned or any-box, regardless of --turn; cannot be
-    /// combined with --blockers, --earliest, --nearest or --drain [default: its box, rotated if
-    /// --turn allows it]
+    /// The freedom in placing the request: box, turned or any-box; overrides --turn; cannot be
+    /// combined with --blockers, --earliest, --nearest or --drain [default: the requested box,
+    /// rotated if --turn allows it]
     #[arg(long, conflicts_with = "question")]
     pub(crate) freedom: Option<String>,
     /// The maximum number of jobs to move
     #[arg(long, default_value_t = 3, conflicts_with_all = ["blockers", "earliest", "nearest"])]
     pub(crate) max_jobs: usize,
-    /// The cost of disturbing each job: JSON lines `{"job":7,"weight":2.5}` [default: its size]
+    /// The cost of disturbing each job: JSON lines `{"job":7,"weight":2.5}` [default: the job's
+    /// size]
     #[arg(long, conflicts_with_all = ["earliest", "nearest"])]
     pub(crate) weights: Option<PathBuf>,
     /// Finds only the least blocked place and the jobs that occupy it
@@ -41,7 +42,7 @@ pub(crate) struct UnblockArgs {
     /// Plans moves that empty the given node, such as 1,2; can be repeated
     #[arg(long, group = "question", value_name = "NODE", conflicts_with_all = ["shape", "nodes"])]
     pub(crate) drain: Vec<String>,
-    /// Makes room by this time; jobs whose "end" is no later than that need not move
+    /// Makes room by this time; jobs whose "end" is at or before this time need not move
     #[arg(
         long,
         value_name = "TIME",
@@ -49,8 +50,8 @@ pub(crate) struct UnblockArgs {
         conflicts_with_all = ["blockers", "earliest", "nearest", "weights", "svg"],
     )]
     pub(crate) by: Option<f64>,
-    /// The current time. If given, jobs with a "start" may also be requeued, at a cost of their
-    /// node count times the time since that start
+    /// The current time. If given, jobs with a "start" may also be requeued, each at a cost of its
+    /// node count times the time since its start
     #[arg(long, value_name = "TIME", value_parser = finite, requires = "by")]
     pub(crate) now: Option<f64>,
     /// The boxes that may be rotated

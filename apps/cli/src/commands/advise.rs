@@ -90,7 +90,7 @@ fn print_text(advice: &Advice) -> Result<(), Failure> {
     )
 }
 
-/// Prints the effect of each alternative on mean wait times by job size, or on the other metrics.
+/// Prints each alternative's effect on either the mean wait times by job size or the other metrics.
 fn table(advice: &Advice, by_size: bool) -> Result<(), Failure> {
     let what = if by_size { "wait (h) by nodes" } else { "difference" };
     let measures = advice.measures.iter().enumerate().skip(usize::from(by_size));

@@ -52,9 +52,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// Takes a snapshot, and finds where a request fits or which jobs block it (`None` if the request
-/// has no shape). Jobs without an end time never end. If any end time is invalid, all end times are
-/// ignored.
+/// Takes a snapshot, and finds where a request fits or which jobs block it. The second value is
+/// `None` if the request has no shape. Jobs without an end time never end. If any end time is
+/// invalid, all end times are ignored.
 fn diagnose(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);
@@ -85,7 +85,7 @@ struct ExplainReport {
     /// The skipped strategies, or `None` if unsupported strategies are an error.
     skipped: Option<Vec<LeftOut>>,
     snapshot: Snapshot,
-    /// A free location for the request, or the jobs that block it, if the request has a shape.
+    /// A free location for the request or the jobs that block it, unless the request has no shape.
     why: Option<Why>,
 }
 
@@ -123,7 +123,7 @@ impl ExplainReport {
         self.why.as_ref().map_or(Vec::new(), |why| why.lines(&words))
     }
 
-    /// Returns the request as JSON, including its freedom only if the user specified one.
+    /// Returns the request as JSON. Its freedom is included only if the user specified one.
     fn request_json(&self) -> Value {
         let axes = self.grid().axes();
         let mut request = json!({

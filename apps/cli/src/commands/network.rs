@@ -136,7 +136,7 @@ impl Printer {
         Ok(())
     }
 
-    /// Prints the deliveries that follow a message that was never delivered, and the table.
+    /// Prints the deliveries held back by a message that was never delivered, and the table.
     fn finish(mut self) -> Result<(), Failure> {
         std::mem::take(&mut self.early).values().try_for_each(|delivery| self.print(delivery))?;
         match self.format {

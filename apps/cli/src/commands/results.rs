@@ -40,13 +40,13 @@ pub(crate) fn print(
     }
 }
 
-/// Warns about jobs that never started. A log is replayed until the last departure, and any job
-/// still waiting at that time needs nodes that are never repaired or a placement that the strategy
+/// Warns about jobs that never started. A log is replayed until the last departure. Any job that is
+/// still waiting then needs either nodes that are never repaired or a placement that the strategy
 /// never finds. Results that omit such jobs cannot be compared, because they cover different jobs.
 ///
 /// # Errors
-/// Returns an error if jobs never started and there are several results. The caller reports it
-/// after writing the results.
+/// Returns an error if jobs never started and there are several results. The caller reports the
+/// error after writing the results.
 pub(crate) fn check_stuck_jobs(
     specification: &Specification,
     samples: &Samples,
@@ -129,8 +129,8 @@ impl Results<'_> {
         self.footnotes(hidden).iter().try_for_each(|line| output::text(line, width))
     }
 
-    /// Returns a table with one row per combination. It omits parameters that do not vary, and the
-    /// count of rejected jobs if there are none.
+    /// Returns a table with one row per combination. Omits parameters that do not vary, and the
+    /// count of rejected jobs if it is zero.
     fn columns(&self, metrics: &[&str]) -> Table {
         let parameters: Vec<&str> =
             ["scheduler", "load"].into_iter().filter(|name| self.varies(name)).collect();

@@ -1,4 +1,4 @@
-//! `pavior slots`: counts the boxes of a shape that fit at the same time, now and later.
+//! `pavior slots`: counts how many boxes of a shape fit at the same time, both now and later.
 
 use pavior::answers::{Move, SearchLimits, Shape, SlotsAnswer, Snapshot, slots};
 use pavior::boxes::volume;
@@ -46,7 +46,8 @@ struct SlotsReport<'a> {
 }
 
 impl SlotsReport<'_> {
-    /// Returns the boxes to list and draw: those that fit after the moves, if moves were requested.
+    /// Returns the boxes to list and draw. If moves were requested, these are the boxes after the
+    /// moves.
     fn boxes(&self) -> &[Cuboid] {
         let SlotsAnswer { now, after, .. } = &self.answer;
         after.as_ref().map_or(&now.boxes, |after| &after.plan.boxes)

@@ -1,5 +1,5 @@
-//! `pavior sweep`: lists the replications that an experiment still needs, and runs selected ones,
-//! for workflow engines that distribute the work themselves.
+//! `pavior sweep`: for workflow engines that distribute an experiment's work themselves, lists the
+//! replications that are still needed, and runs selected ones.
 //!
 //! Invariant: the list depends only on the known replications, so neither the workflow engine nor a
 //! lost worker can affect the results.

@@ -90,8 +90,8 @@ fn write(
     Ok(())
 }
 
-/// Charts turnaround relative to its proven bound in each scenario, for three runs: the best, the
-/// best that grants boxes, and the run with the simplest rules.
+/// Charts turnaround relative to its proven bound in each scenario, for three runs: the best run,
+/// the best run that grants only boxes, and the run with the simplest rules.
 fn figure(board: &Board) -> Chart {
     let catalogue = Catalogue::default();
     let mut categories: Vec<String> = board.rows.iter().map(|row| row.scenario.clone()).collect();

@@ -1,7 +1,8 @@
 //! Tests that Evalys, a Python package that analyzes Batsim results, can read our `jobs.csv`.
 //!
 //! The test installs Evalys once, in a virtual environment below `target/tmp`. If that fails, for
-//! example without Python or a network connection, the test prints the reason and checks nothing.
+//! example because Python or a network connection is missing, the test prints the reason and checks
+//! nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -117,7 +118,7 @@ fn environment(limit: Duration) -> Result<PathBuf, String> {
     made.map(|()| python)
 }
 
-/// Waits until a deadline for a command to succeed.
+/// Waits for a command to succeed, up to a deadline.
 fn finish(mut command: Command, deadline: Instant) -> Result<(), String> {
     let named = format!("{command:?}");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -1,4 +1,4 @@
-//! Tests `pavior experiment` and `merge`. An experiment's results are identical even if it is
+//! Tests `pavior experiment` and `merge`. An experiment gives identical results even if it is
 //! killed and resumed, run in shards, or interrupted by a lock or a full disk.
 
 use std::collections::BTreeMap;

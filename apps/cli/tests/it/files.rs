@@ -146,7 +146,7 @@ fn jobs_that_never_start_are_reported_and_a_log_runs_once() {
     assert!(stderr(&once).contains("only one replication is run"), "{}", stderr(&once));
     assert_eq!(first(&once)["replications"], 1);
     assert_eq!(first(&run("--replications 3 --shape-rule random"))["replications"], 3);
-    // There are no results if too few jobs start to complete the warm-up.
+    // If too few jobs start for the warm-up to complete, there are no results.
     let warm = first(&run("--warmup 3"));
     assert_eq!(warm["metrics"]["completed"]["mean"], 0.0);
     assert_eq!(warm["metrics"]["turnaround"], Value::Null);

@@ -59,7 +59,8 @@ fn forecasts_depend_on_the_options() {
     assert_eq!(plans(&forecast(endless, "")), [Some(0.0), None]);
 }
 
-/// Checks that forecasts from past jobs (the `pavior advise` log) do not depend on thread count.
+/// Checks that forecasts from past jobs (the `pavior advise` log) do not depend on the number of
+/// threads.
 #[test]
 fn intervals_from_past_jobs_do_not_depend_on_threads() {
     let of = |threads: u8| {
@@ -92,7 +93,7 @@ fn tables_and_csv_contain_the_json_values() {
 }
 
 /// Checks that a job that needs an unavailable node has no start time: every 3x3 box contains [1,
-/// 1]. Under `fcfs`, the next job has none either, but for a different reason.
+/// 1]. Under `fcfs`, the next job has no start time either, but for a different reason.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let folder = Folder::new();

@@ -58,7 +58,7 @@ fn options_are_checked_before_the_log_is_read() {
     refused_for(&[&inspect[..], &["--format", "csv"]].concat(), "cannot be used with");
 }
 
-/// Runs a shell command that uses `pavior` in a folder. It must succeed. Returns its output.
+/// Runs a `pavior` shell command in a folder, checks that it succeeds, and returns its output.
 fn shell(folder: &Folder, line: &str) -> String {
     let line = format!("pavior() {{ '{}' \"$@\"; }}; {line}", env!("CARGO_BIN_EXE_pavior"));
     let output = Command::new("sh").args(["-c", &line]).current_dir(folder.path(".")).output();

@@ -17,8 +17,8 @@ fn start(line: &str) -> Child {
     crate::start(&words(&format!("{line} --threads 1")))
 }
 
-/// Kills a run with SIGKILL, so that it cannot clean up, once a file reaches a given length.
-/// Returns true if the run was still in progress.
+/// Kills a run as soon as a file reaches a given length, using SIGKILL so that the run cannot clean
+/// up. Returns true if the run was still in progress.
 fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     let there = || std::fs::metadata(file).is_ok_and(|file| file.len() >= bytes);
     while !there() {
@@ -62,8 +62,8 @@ fn keep_made_up(paper: &str, directory: &Path) {
     std::fs::write(journal, lines).unwrap();
 }
 
-/// Returns all files of a quick run, keyed by name. Omits the contents of files that contain
-/// measured times.
+/// Returns all files of a quick run, keyed by name. If a file contains measured times, its contents
+/// are omitted.
 fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
     let mut timed: Vec<String> =
         ["timings.csv", "run.json", "report.html"].map(String::from).to_vec();

@@ -1,4 +1,4 @@
-//! Tests that invalid usage or input ends with exit status 2 and a clear message that shows the
+//! Tests that invalid usage or input results in exit status 2 and a clear message that shows the
 //! position of the error, without a panic.
 
 use crate::{Folder, good, gzipped, refused, refused_for, words};

@@ -46,7 +46,8 @@ fn figures_can_be_redrawn_from_the_tables() {
     }
 }
 
-/// Returns results for nine strategies, one of which has options with `=`, under two schedulers.
+/// Returns results for nine strategies under two schedulers. One of the strategies has options with
+/// `=`.
 fn crowd() -> String {
     let mut table = String::from("strategy,scheduler,load,busy,metric,mean,ci95\n");
     for strategy in ["ff", "bf", "wf", "bl", "tff", "tbl", "gabl", "mbs", "ff:turn=all"] {

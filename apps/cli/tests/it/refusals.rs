@@ -113,7 +113,7 @@ fn jobs_that_can_never_be_placed_are_reported() {
         good(&words(&format!("{run} --machine {machine}")))
     };
     assert!(!table("mesh:2x2").contains("rejected"), "{}", table("mesh:2x2"));
-    // The number of rejected jobs appears in a column and a sentence.
+    // Rejected jobs are reported in a column and in a sentence.
     let text = table("mesh:3x1");
     let row = text.lines().find(|line| line.starts_with("ff ")).unwrap();
     assert!(text.contains("strategy  rejected") && words(row)[1] == "2", "{text}");

@@ -1,7 +1,8 @@
 //! Tests that a service that receives a day of arrivals makes the same placements as `simulate`.
 //!
-//! The client sends arrivals and departures in chronological order. Its speed has no effect on the
-//! result: by default it never pauses, and `PAVIOR_REPLAY_SPEED=1000` replays a day in 86 s.
+//! The client sends arrivals and departures in chronological order. The client's speed has no
+//! effect on the result: by default it never pauses, and `PAVIOR_REPLAY_SPEED=1000` replays a day
+//! in 86 s.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};

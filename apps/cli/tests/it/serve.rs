@@ -1,4 +1,4 @@
-//! Tests `pavior serve` the way users run it: with its options, over its Unix socket.
+//! Tests `pavior serve` as users run it, with its options and over its Unix socket.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -1,5 +1,5 @@
-//! Tests `pavior yardstick`. An independent checker accepts its bounds and rejects false ones, and
-//! its runs can be reconstructed from the placements alone.
+//! Tests `pavior yardstick`. An independent checker accepts its bounds and rejects false ones. The
+//! placements alone suffice to reconstruct the yardstick's runs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -45,8 +45,8 @@ struct Candidate {
     identity: String,
     /// The Lease, or `None` until it has been read.
     observation: Option<Observation>,
-    /// A time just before the last successful renewal was sent, which ensures that this replica's
-    /// Lease expires before another replica takes it over.
+    /// A time just before the last successful renewal was sent, so that this replica's Lease
+    /// expires before another replica takes it over.
     renewed_at: Option<Instant>,
 }
 

@@ -42,7 +42,7 @@ impl EventPublisher {
         self.rejected_at.retain(|_, at| at.elapsed() < EVENT_INTERVAL);
     }
 
-    /// Publishes an event for each Job whose reason for waiting has changed, until the deadline.
+    /// Publishes events until the deadline, one for each Job whose reason for waiting has changed.
     /// Returns the maximum delay before the next call.
     pub(super) async fn publish(
         &mut self,

@@ -36,7 +36,7 @@ use reconciler::Reconciler;
 const IDLE_PAUSE: Duration = Duration::from_hours(24);
 /// The delay before the next plan if a write must be retried or the plan depends on the time.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
-/// The delay before repeating an action on an unchanged object or a rejected write.
+/// The delay before repeating a rejected write or an action on an unchanged object.
 const REPEAT_DELAY: Duration = Duration::from_secs(10);
 
 /// Options for the daemon.

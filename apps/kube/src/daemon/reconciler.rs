@@ -256,7 +256,7 @@ impl Reconciler {
     }
 
     /// Skips recent actions, and schedules a plan for the time when they may be repeated, in case
-    /// no update triggers one.
+    /// no update triggers a plan by then.
     pub(super) fn skip_recent(&mut self, mut actions: Vec<Action>) -> Vec<Action> {
         let mut delay = IDLE_PAUSE;
         actions.retain(|action| match self.recent.get(&ActionKey::of(action)) {

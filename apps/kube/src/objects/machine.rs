@@ -35,9 +35,10 @@ pub(crate) struct MachineSpec {
     pub(crate) host: Option<String>,
     /// The source of the nodes' coordinates: either labels or node names.
     pub(crate) nodes: CoordinateSource,
-    /// The node resource that pods request. Each pod requests its node's full amount. The daemon
-    /// adds the default, `pavior.dev/node`, to the nodes. Any other resource, such as
-    /// `google.com/tpu`, must also be passed to `manifests --resource google.com/tpu --exclusive`.
+    /// The node resource that pods request. Each pod requests the full amount on its node. The
+    /// daemon adds the default resource, `pavior.dev/node`, to the nodes. Any other resource, such
+    /// as `google.com/tpu`, must also be passed to
+    /// `manifests --resource google.com/tpu --exclusive`.
     #[schemars(length(max = 317))]
     pub(crate) resource: Option<String>,
     /// Any strategy that gives each Job a single box of its shape (default `tff`).

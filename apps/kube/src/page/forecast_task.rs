@@ -1,5 +1,5 @@
-//! Computes forecasts for the page on a separate thread, at most every 30 seconds and only if the
-//! nodes or the queue have changed.
+//! Computes forecasts for the page on a separate thread, at most once every 30 seconds and only if
+//! the nodes or the queue have changed.
 #![allow(clippy::disallowed_methods, reason = "the clock limits how often forecasts run")]
 
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Answers Kueue's admission checks with `Ready` once a Job has a box, and until then with the
 //! reason why it is waiting. A Job that has waited for `quotaSeconds` releases its quota. If an
-//! admitted Job loses its box, its check stays unchanged for that long, because Kueue would stop a
-//! Job with a `Pending` check but keep its quota reserved.
+//! admitted Job loses its box, its check stays unchanged for the same time. If the check were
+//! `Pending`, Kueue would stop the Job but keep its quota reserved.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -96,7 +96,7 @@ fn by_job(waiting: &[Waiting]) -> HashMap<&str, &Waiting> {
     waiting.iter().rev().map(|waiting| (waiting.job.uid.0.as_str(), waiting)).collect()
 }
 
-/// Answers the checks on Workloads that have no machine, in queues that require our check.
+/// Answers the checks on Workloads that have no machine but are in a queue that requires our check.
 fn answer_strays(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> {
     let kueue = &index.world.kueue;
     let strays = LazyCell::new(|| unassigned(index));

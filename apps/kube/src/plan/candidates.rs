@@ -14,8 +14,8 @@ use super::waiting::Prospect;
 use crate::objects::{Node, Object as _};
 use crate::world::JobGroup;
 
-/// The number of distinct requirement sets that a namespace may add in each plan, in addition to
-/// one for each Job that it may have in the queue.
+/// The number of distinct sets of requirements that a namespace may add in each plan, in addition
+/// to one for each Job that it may have in the queue.
 const MAX_EXTRA_SETS: usize = 64;
 
 /// Results that are shared by groups with the same requirements.

@@ -1,7 +1,8 @@
 //! The queue order, which is by priority and then by creation time. A namespace that exceeds its
 //! limits takes turns with the others: its Jobs queue behind all Jobs created before its latest
-//! placement. Without this rule, its older Jobs would take over the nodes of every Job that ends,
-//! and other Jobs that need larger boxes would wait until all those Jobs had run.
+//! placement. Without this rule, the older Jobs in such a namespace would take over the nodes of
+//! every Job that ends. Other Jobs that need larger boxes would then have to wait until all those
+//! older Jobs had run.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -26,7 +27,8 @@ pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
 pub(super) struct WaitingGroup<'a> {
     pub(super) group: JobGroup<'a>,
     priority: i64,
-    /// True if all of the group's pods are waiting, or if it gets its box before its pods exist.
+    /// True if all of the group's pods are waiting, or if the group gets its box before its pods
+    /// exist.
     pub(super) is_ready: bool,
 }
 
@@ -49,8 +51,8 @@ impl<'a> WaitingGroup<'a> {
     }
 }
 
-/// Returns the groups without a placement in queue order. `held` is the number of nodes that each
-/// namespace holds.
+/// Returns the groups that have no placement, in queue order. `held` is the number of nodes that
+/// each namespace holds.
 pub(super) fn waiting<'a>(
     context: PlanContext<'a>,
     held: &HashMap<&str, u32>,

@@ -18,8 +18,8 @@ pub(super) fn open(context: PlanContext<'_>, record: &Record<'_>, actions: &mut 
     let PlanContext { layout, index, .. } = context;
     let Some(group) = &record.group else { return };
     // Open all pods together, because a pod that starts alone would just wait for the others. Do
-    // this once every unfinished index has a pod, or if one pod is already open. Most placements
-    // have no gated pod, so compute these values lazily.
+    // this as soon as every unfinished index has a pod, or if one pod is already open. Most
+    // placements have no gated pod, so compute this flag and the ranks lazily.
     let may_open = LazyCell::new(|| {
         let has_open_pod = group.pods(index).any(|(_, pod)| pod.spec.gate().is_none());
         has_open_pod || group.pods(index).count() as u64 >= group.remaining()

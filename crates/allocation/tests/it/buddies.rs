@@ -1,5 +1,5 @@
-//! Step-by-step tests of MBS against the published procedure, which splits, moves and merges blocks
-//! in lists of free blocks, whereas MBS derives the blocks from the occupancy.
+//! Step-by-step tests of MBS against the published procedure. The procedure splits, moves and
+//! merges blocks in lists of free blocks, whereas MBS derives the blocks from the occupancy.
 
 use std::collections::BTreeMap;
 

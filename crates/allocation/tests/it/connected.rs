@@ -81,8 +81,8 @@ struct Tally {
     answers: u32,
     /// The number of answers for which another set, compact or not, cuts off fewer nodes.
     needless: u32,
-    /// The sum of hops between pairs of nodes over all answers, and the minimum possible sum for
-    /// sets that cut off the same numbers of nodes.
+    /// The sum, over all answers, of the hops between pairs of nodes, and the minimum possible sum
+    /// for sets that cut off the same numbers of nodes.
     hops: u64,
     least: u64,
 }
@@ -97,7 +97,8 @@ fn compare(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) -> Tally {
         for node in ones(!free_set & ((1 << grid.nodes()) - 1)) {
             free.take(&Cuboid::node(grid.point(NodeId(node)))).unwrap();
         }
-        // The smallest sum of distances, by number of nodes in the set and number cut off by it.
+        // The smallest sum of distances, by the number of nodes in a set and the number that it
+        // cuts off.
         let mut best = vec![[u32::MAX; 32]; 32];
         let mut subset = free_set;
         while subset != 0 {
@@ -160,7 +161,7 @@ fn nothing_is_cut_off_that_another_set_would_not_and_sets_are_compact() {
     }
 }
 
-/// Parses an occupancy row by row, in which `.` is a free node.
+/// Parses an occupancy given as rows, in which `.` is a free node.
 fn picture(name: &str, rows: &[&str]) -> Occupancy {
     let mut free = Occupancy::all_free(name.parse().unwrap());
     for (node, byte) in (0..).zip(rows.concat().bytes()) {

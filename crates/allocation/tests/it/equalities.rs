@@ -56,8 +56,8 @@ fn adaptive_scan_and_quick_allocation_choose_first_fits_base() {
 
 #[test]
 fn all_shapes_of_a_prime_are_its_two_lines() {
-    // On a square, a job with a prime number of nodes has only the shapes n x 1 and 1 x n, the same
-    // as under First Fit with rotation.
+    // On a square, a job with a prime number of nodes has only the shapes n x 1 and 1 x n. First
+    // Fit with rotation tries the same two shapes.
     for grid in ["mesh:13x13", "torus:7x7"] {
         let prime = |dice: &mut Stream| {
             let n = [2, 3, 5, 7][dice.below(4) as usize];
@@ -69,8 +69,8 @@ fn all_shapes_of_a_prime_are_its_two_lines() {
 
 #[test]
 fn best_fit_does_not_choose_first_fits_base() {
-    // The equalities above are not trivial, as they would be if every strategy returned the lowest
-    // leftmost base.
+    // The equalities above would be trivial if every strategy returned the lowest leftmost base,
+    // but this is not the case.
     let grid: Grid = "mesh:5x5".parse().unwrap();
     let place = |name: &str| {
         let mut machine = busy_machine(grid, name, [Cuboid::node([0; 3])]);

@@ -133,8 +133,8 @@ fn every_change_of_a_machine_changes_its_state() {
     assert_eq!(machine.state(), 5);
 }
 
-/// A running job that overlaps a reservation ends. The result must be the same as if all of the
-/// reserved nodes had been free when they were reserved.
+/// A fork releases a running job that overlaps a reservation. The result must be the same as if all
+/// of the reserved nodes had been free when they were reserved.
 #[test]
 fn reserved_nodes_stay_taken_whatever_is_given_back() {
     let cover = Placement::Whole(Cuboid::new([3, 2, 0], [8, 8, 1]));

@@ -1,5 +1,5 @@
-//! Tests of GABL's loop as printed in the paper (Figure 1), which may not terminate, and of related
-//! properties.
+//! Tests of GABL's loop as printed in the paper (Figure 1) and of related properties. The printed
+//! loop can run forever.
 
 use pavior_allocation::Machine;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
@@ -48,7 +48,7 @@ fn printed(machine: &mut Machine, a: u16, b: u16) -> Printed {
     Printed::Hangs
 }
 
-/// Creates a machine on which exactly the nodes of a bit mask are busy.
+/// Creates a machine on which exactly the nodes in a bit mask are busy.
 fn machine(strategy: &str, grid: Grid, busy: u64) -> Machine {
     let busy = (0..grid.nodes()).filter(|node| busy >> node & 1 == 1);
     busy_machine(grid, strategy, busy.map(|node| Cuboid::node(grid.point(NodeId(node)))))
@@ -130,6 +130,6 @@ fn a_count_without_a_shape_starts_near_cubic_and_a_hint_shrinks() {
     assert_eq!(sides(&Request::nodes(7)), [[2, 3, 1], [1, 1, 1]]);
     assert_eq!(sides(&Request::nodes(64)), [[8, 8, 1]]);
     assert_eq!(sides(&Request::hinted(7, [8, 1, 1])), [[7, 1, 1]]);
-    // Even a shape that fits in no orientation determines the first box to shrink.
+    // Shrinking starts from the requested shape, even if it fits in no orientation.
     assert_eq!(sides(&Request::shape([16, 1, 1])), [[8, 1, 1], [8, 1, 1]]);
 }

@@ -85,9 +85,10 @@ fn table_1() {
 
 #[test]
 fn table_2() {
-    // All indices are as printed. The ten nodes printed beside <0,3> are those of the last row of
-    // Table I. The correct seven are <0,3> and <0,4>, on the border, and <0,2>, <1,2>, <2,2>, <0,5>
-    // and <1,5>, which are busy. <2,3> touches <2,2> and <3,2>, not <3,1> and <3,2>.
+    // All indices are as printed. The ten nodes printed beside <0,3> belong to the last row of
+    // Table I. The correct seven nodes are <0,3> and <0,4>, which are on the border, and <0,2>,
+    // <1,2>, <2,2>, <0,5> and <1,5>, which are busy. <2,3> touches <2,2> and <3,2>, not <3,1> and
+    // <3,2>.
     let expected = table(
         "R 4,0 5
          R 4,1 2

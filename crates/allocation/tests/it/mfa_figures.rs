@@ -84,7 +84,8 @@ fn figures_8_and_9() {
     }
 }
 
-/// Returns, for each case, the strategies with a `considered` choice whose index beats MFA's.
+/// Returns, for each case, the strategies whose choice satisfies `considered` and beats MFA's
+/// index.
 fn better_than_mfa(considered: fn(&Choice, Sides) -> bool) -> Vec<Vec<&'static str>> {
     let of_case = |(state, task): (State, Sides)| {
         let own = choice(&state, "mfa", task).unwrap().index();

@@ -1,5 +1,5 @@
-//! Tests of properties of strategies that grant by count which the conformance suite cannot check:
-//! that some follow the same rule, and that others minimize a quantity.
+//! Tests of strategies that grant by count, for properties that the conformance suite cannot check:
+//! some strategies must follow the same rule, and others must minimize a quantity.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::{Placement, Selection, Strategy, conformance, oracle};
@@ -12,8 +12,8 @@ fn selection(name: &str) -> Selection {
     name.parse().unwrap()
 }
 
-/// Calls a function with many occupancies of a grid and with strategies in the same state, each of
-/// which has been told about the busy nodes one at a time.
+/// Calls a function with many occupancies of a grid. Each call also gets strategies in the same
+/// state, told about the busy nodes one at a time.
 fn in_random_states(
     grid: &Grid,
     names: &[&str],

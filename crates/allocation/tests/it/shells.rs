@@ -24,7 +24,7 @@ fn nodes(grid: &Grid, placement: &Placement) -> Vec<NodeId> {
 }
 
 /// Scores, for each center, the set of the `count` nodes nearest to it, and returns the first set
-/// with the lowest score. Of equally near nodes, the lower one is chosen.
+/// with the lowest score. If nodes are equally near, the lower one is chosen.
 fn cheapest(
     free: &Occupancy,
     centres: &[Coordinates],
@@ -47,8 +47,8 @@ fn cheapest(
     best.unwrap().1
 }
 
-/// Returns the number of the shell that contains a node: its largest coordinate distance from the
-/// box around `centre`, which may extend past the border.
+/// Returns the number of the shell that contains a node, which is the node's largest coordinate
+/// distance from the box around `centre`. The box may extend past the border.
 fn shell(grid: &Grid, shape: Sides, centre: Coordinates, point: Coordinates) -> u32 {
     let apart = |axis: usize| {
         let (n, side) = (i32::from(grid.side(axis)), i32::from(shape[axis].min(grid.side(axis))));

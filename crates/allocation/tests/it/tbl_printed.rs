@@ -1,6 +1,6 @@
 //! The TBL paper's subtraction table (Figure 2) and Detect procedure (Figure 3) as printed,
-//! including their errors. Because they miss placements or return overlapping ones, they exist only
-//! in this test and are not an option of `tbl`.
+//! including their errors. The table and the procedure miss placements or return overlapping ones,
+//! so they exist only in this test and are not an option of `tbl`.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::oracle;
@@ -75,7 +75,7 @@ fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     inside && holds
 }
 
-/// Returns the pieces of a plane that a case in Figure 2 leaves, as printed.
+/// Returns the pieces that a case in Figure 2, as printed, leaves of a plane.
 fn leaves(case: u8, plane: Piece, region: Piece) -> Vec<Piece> {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
     let ((v1, v2), (w1, w2)) = (region.y, region.z);
@@ -113,8 +113,8 @@ fn matching(inside: bool, plane: Piece, region: Piece) -> Vec<u8> {
     (1..=29).filter(|&case| matches(case, inside, plane, region)).collect()
 }
 
-/// Applies the repaired table, in which case 27 applies only if the plane does not overhang (case
-/// 28 is printed for that), and the two missing positions are added.
+/// Applies the repaired table. Case 27 applies only if the plane does not overhang (the paper
+/// prints case 28 for planes that do), and the two missing positions are added.
 fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     let cases = matching(inside, plane, region);
     match cases.iter().find(|&&case| case != 27 || !cases.contains(&28)) {
@@ -476,7 +476,7 @@ fn case_27_abandons_the_other_pieces_of_its_plane() {
 fn the_first_match_in_the_printed_table_misses() {
     let detect = Detect { table: true, ..REPAIRED };
     assert_eq!(SMALL.map(|machine| on(machine, detect)), [missed(1_204), missed(9_466)]);
-    // Case 27 removes the node at y = 1 together with the one that the region covers.
+    // Case 27 removes the node at y = 1 together with the node that the region covers.
     let grid = Grid::mesh(&[1, 2, 1]).unwrap();
     let busy = [Cuboid::node([0, 0, 0])];
     assert_eq!(detect.offer(&grid, &busy, [1, 1, 1]), None);

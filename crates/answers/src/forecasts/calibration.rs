@@ -31,8 +31,8 @@ const HIGH: usize = 2;
 /// The 5%, 50% and 95% quantiles of a wait, in the units of [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
-/// Returns the cube root of a wait after adding one minute. Forecast errors grow with the wait, but
-/// more slowly.
+/// Adds one minute to a wait and returns the cube root of the sum. Forecast errors grow with the
+/// wait, but more slowly.
 fn scaled(wait: Time) -> f64 {
     (TimeUnit::SECOND.units(wait) + 60.0).cbrt()
 }
@@ -78,7 +78,7 @@ impl Default for Residuals {
 /// The record of promises to jobs that had to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The number of promises made. If a promise is neither kept nor broken, it is still open, its
+    /// The number of promises made. A promise that is neither kept nor broken is still open, or its
     /// job was withdrawn, or all jobs were forgotten.
     pub made: u64,
     /// The number of jobs that started within the promised interval.
@@ -131,7 +131,7 @@ impl Residuals {
     }
 
     /// Returns each quantile's shift, or `None` if too few errors are known. `late` contains the
-    /// errors so far of jobs that have already waited longer than promised.
+    /// current errors for jobs that have already waited longer than promised.
     fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
         let count = self.latest.len() + late.len();
         if count < ENOUGH {
@@ -155,14 +155,14 @@ impl Calibration {
         self.record
     }
 
-    /// Returns true if the outcomes of enough promises are known, including late jobs.
+    /// Returns true if the outcomes of enough promises are known. Late jobs count, too.
     pub(crate) fn is_learned(&self) -> bool {
         self.all.latest.len() + self.late.len() >= ENOUGH
     }
 
     /// Returns the 5%, 50% and 95% quantiles of the remaining wait, computed from the waits in
-    /// several futures, along with the unshifted quantiles. Takes O(n) time on average, where n is
-    /// the number of errors: at most 800 of started jobs, and one for each late job.
+    /// several futures, and the same quantiles without the shifts. Takes O(n) time on average,
+    /// where n is the number of errors: at most 800 from started jobs, and one from each late job.
     pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> WaitForecast {
         let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
         let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
@@ -174,7 +174,7 @@ impl Calibration {
         WaitForecast { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
     }
 
-    /// Returns the errors so far for promises that are still open but already broken.
+    /// Returns the current errors for promises that are broken but whose jobs still wait.
     fn late(&self, now: Time, class: Option<u32>) -> Vec<Quantiles> {
         let late = self.late.iter().filter_map(|job| self.open.get(job));
         let like = late.filter(|promise| class.is_none_or(|class| promise.class == class));

@@ -235,8 +235,8 @@ impl Forecaster {
     }
 
     /// Predicts when waiting jobs will start. The scheduler must already have determined that no
-    /// job can start now. The first forecast for a job that includes a time is a promise; its error
-    /// is used to correct later forecasts.
+    /// job can start now. A job's first forecast that includes a time is a promise; its error is
+    /// used to correct later forecasts.
     ///
     /// Cost: one run per future. Each run ends when the last of the given jobs has started.
     ///
@@ -402,8 +402,8 @@ impl Forecaster {
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Copies the state with the users' estimates, so that the run times stay hidden. If a job has
-    /// no estimate, its run time in this future is used as its estimate.
+    /// Copies the state, replacing run times with the users' estimates so that the run times stay
+    /// hidden. If a job has no estimate, its run time in this future is used as its estimate.
     fn fork(
         &self,
         state: &Dispatcher,

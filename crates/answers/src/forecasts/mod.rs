@@ -44,5 +44,5 @@ pub use score::{Score, Third, thirds};
 pub use start::{Obstacle, Start, StartJson};
 pub use words::StartWords;
 
-/// The length of a future. A job that has not started by its end may start later.
+/// The length of a future. A job that has not started by the end of the future may start later.
 pub const HORIZON: Time = Time(60 * 24 * 3600 * TimeUnit::SECOND.ticks);

@@ -10,8 +10,8 @@ use crate::{Demand, Snapshot, Weights, blockers};
 /// starts only after the forecast ends. `empty` caches a copy of the machine without jobs for later
 /// requests.
 ///
-/// Cost: one search by the strategy and, if it finds no placement, O(N) time per orientation of
-/// each box for N nodes.
+/// Cost: one search by the strategy, plus, if the search finds no placement, O(N) time on N nodes
+/// for each orientation of each box.
 pub(super) fn obstacle(machine: &Machine, empty: &mut Option<Fork>, request: &Request) -> Obstacle {
     let empty = empty.get_or_insert_with(|| machine.fork_empty());
     if empty.find(request).is_ok() {

@@ -134,10 +134,10 @@ impl Past {
         }
     }
 
-    /// Draws a run time longer than `age`, the job's run time so far, based on the run at `rank` in
-    /// the chosen class, from the oldest (0) to the latest (1). If no past run is long enough, the
-    /// run time is uniformly distributed up to the estimate or, if the age already exceeds the
-    /// estimate, up to twice the age.
+    /// Draws a run time longer than `age`, the time that the job has already run. The draw is based
+    /// on the run at `rank` in the chosen class, from the oldest run (0) to the latest (1). If no
+    /// past run is long enough, the run time is uniformly distributed up to the estimate or, if the
+    /// age already exceeds the estimate, up to twice the age.
     pub(crate) fn draw(&self, kind: &Kind, age: Time, rank: f64, stream: &mut Stream) -> Time {
         for class in Class::of(kind) {
             let Some(runs) = self.classes.get(&class) else { continue };

@@ -32,7 +32,7 @@ pub struct StartQuestion {
 
 impl StartQuestion {
     /// Answers the question. Any jobs that the scheduler would start now are started first. Cost: a
-    /// replay of the past, a forecast for each of the last 200 past jobs that had to wait, and nine
+    /// replay of the past, forecasts for those of the last 200 past jobs that had to wait, and nine
     /// runs of the queue.
     ///
     /// # Errors

@@ -16,7 +16,8 @@ pub struct Score {
     pub mean_wait: f64,
     /// The fraction of waiting jobs that started within their interval, or 0 if none waited.
     pub held: f64,
-    /// The corresponding results for the smallest, middle and largest third of jobs by node count.
+    /// The same results for the smallest, middle and largest thirds of the waiting jobs by node
+    /// count.
     pub thirds: [Third; 3],
     /// The median width of the intervals, in seconds.
     pub width: f64,

@@ -26,8 +26,8 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// The job needs unavailable nodes, so it would not start even if all other jobs were gone.
-    /// Contains the box position with the fewest unavailable nodes, and their number, or `None` if
-    /// nodes are granted by count or the strategy does not use that position.
+    /// Contains the box position with the fewest unavailable nodes, and the number of these nodes.
+    /// Contains `None` if nodes are granted by count or the strategy does not use that position.
     Unavailable(Option<(Cuboid, u32)>),
     /// The job does not start within [`HORIZON`](super::HORIZON), the length of the forecast.
     Horizon,
@@ -69,7 +69,7 @@ impl Start {
         [self.earliest, self.median, self.latest, self.plan]
     }
 
-    /// Removes everything that depends on the past. Keeps the plan, and a start at `now`.
+    /// Removes everything that depends on the past, but keeps the plan and any start at `now`.
     #[must_use]
     pub fn plan_alone(self, now: Time) -> Start {
         let at = self.plan.filter(|&plan| plan == now);
@@ -114,8 +114,8 @@ impl Start {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
-    /// The 5% quantile: about 5% of requests like this start earlier. This and the other times are
-    /// null if they are not within 60 days.
+    /// The 5% quantile: about 5% of requests like this start earlier. Like the other times, this is
+    /// null if it is not within 60 days.
     pub earliest: Option<String>,
     /// The median: half of all requests like this start earlier.
     pub median: Option<String>,

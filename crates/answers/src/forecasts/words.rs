@@ -13,9 +13,9 @@ pub struct StartWords<'a> {
     pub grid: &'a Grid,
     /// A function that formats a time in seconds since 1970.
     pub date: &'a dyn Fn(u64) -> String,
-    /// A noun phrase for the past jobs, such as `jobs of the last 7 days`.
+    /// A noun phrase, such as `jobs of the last 7 days`, for the past jobs.
     pub jobs: &'a str,
-    /// A verb for past jobs with known run times, such as `ran`.
+    /// A verb, such as `ran`, for past jobs whose run times are known.
     pub known: &'a str,
 }
 

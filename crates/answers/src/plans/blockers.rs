@@ -1,4 +1,5 @@
-//! Blockers: the position of a box that is cheapest to clear, and the jobs that occupy it.
+//! Blockers: the position at which a box is cheapest to clear, and the jobs that occupy that
+//! position.
 //!
 //! The cheapest box, over all positions and orientations, is the one with the fewest unavailable
 //! nodes. Ties go to the box whose jobs have the smallest total weight. A job counts once, with its

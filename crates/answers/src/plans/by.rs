@@ -4,8 +4,8 @@
 //! Jobs that are expected to end by that time need not move, and their nodes may be used. Every
 //! other job that holds needed nodes must be moved or requeued. A requeued job loses its work so
 //! far. A plan may move and requeue at most k jobs in total. The search chooses the plan that loses
-//! the least work. Ties go to the smallest total weight of moved jobs, then to the fewest jobs,
-//! then to the plan found first.
+//! the least work. Ties go to the plan whose moved jobs have the smallest total weight, then to the
+//! plan with the fewest jobs, then to the plan found first.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    Four nodes in a row are needed by 9. a ends at 8, and b ends at 20. b moves
@@ -58,8 +58,8 @@ pub struct RoomPlan {
     pub lost: u64,
     /// The freed box, and the moves, ordered so that each job's new nodes are free when it moves.
     pub moves: MovePlan,
-    /// For each move, the time from which the job's new nodes are free, given the jobs that end by
-    /// the target time. Zero means now. The times never decrease.
+    /// For each move, the time from which the job's new nodes are free, assuming that the jobs
+    /// expected to end by the target time do so. Zero means now. The times never decrease.
     pub ready: Vec<Time>,
     /// The jobs that hold needed nodes but are expected to end in time, ordered by number.
     pub awaited: Vec<JobId>,
@@ -70,8 +70,8 @@ pub struct RoomPlan {
 pub struct RoomBy {
     /// The best plan found. It moves and requeues no jobs if there is already room.
     pub plan: Option<RoomPlan>,
-    /// True if it has been proven that there is no better plan (or, if `plan` is `None`, no plan at
-    /// all) within the job limit.
+    /// True if it has been proven that no plan within the job limit is better or, if `plan` is
+    /// `None`, that there is no plan within the limit.
     pub proven: bool,
 }
 
@@ -213,7 +213,7 @@ struct Sets {
     /// The jobs with their losses, smallest first.
     jobs: Vec<(u64, JobId)>,
     most: usize,
-    /// The pending sets, with their losses. A set is a list of ascending job indices.
+    /// The pending sets, with their losses. A set is a list of job indices in ascending order.
     waiting: BinaryHeap<Reverse<(u64, Vec<usize>)>>,
 }
 

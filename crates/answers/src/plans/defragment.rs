@@ -21,10 +21,11 @@ pub struct Defragmented {
 /// Finds the cheapest plan that moves at most `max_jobs` jobs and frees the maximum number of
 /// disjoint boxes of a shape.
 ///
-/// The search tries one box more than is free now, then two more, and so on; a plan for more boxes
-/// is also a plan for fewer. All attempts share one budget, and the search is exact within it. If
-/// the budget runs out, more boxes may be possible, up to the bound. Cost: [`slots`](crate::slots)
-/// plus one search (`search.rs`) per attempt. There are O(jobs^`max_jobs`) sets of jobs.
+/// The search looks for one more box than is free now, then for two more, and so on. A plan for
+/// more boxes is also a plan for fewer. All attempts share one budget, and the search is exact
+/// within it. If the budget runs out, more boxes may be possible, up to the bound. Cost:
+/// [`slots`](crate::slots) plus one search (`search.rs`) per attempt. There are O(jobs^`max_jobs`)
+/// sets of jobs.
 pub fn defragment(
     snapshot: &Snapshot,
     shape: Shape,

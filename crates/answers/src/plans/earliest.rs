@@ -2,8 +2,8 @@
 //!
 //! The search replays job ends on a copy of the free nodes. Once a place is free, it stays free, so
 //! bisection finds the first end time after which the box fits. Of the places free at that time,
-//! the answer is the first by orientation, then by base. Since no place is free earlier, it is a
-//! place whose last job ends first; ties go to the place found first.
+//! the answer is the first by orientation, then by base. No place is free earlier, so the answer is
+//! a place whose last job ends first. Ties go to the place found first.
 //!
 //! Cost: O(log jobs) searches. Instead of sorting the jobs, each step partitions the remaining ones
 //! around the median end time, which takes O(jobs) time in total.
@@ -23,7 +23,7 @@ pub struct Earliest {
     pub place: Cuboid,
 }
 
-/// Finds the place for a box that becomes free first. A job without an end time never ends. Returns
+/// Finds the first place to become free for a box. A job without an end time never ends. Returns
 /// `None` if no place ever becomes free. Takes O(log jobs) searches, each of which takes
 /// O(log(side) N/64) time per orientation.
 pub fn earliest(
@@ -70,7 +70,7 @@ pub(crate) fn first_end<T>(
     found
 }
 
-/// Returns the end times of the jobs that have one, with each job's index in the snapshot.
+/// Returns the end time of each job that has one, with the job's index in the snapshot.
 pub(crate) fn ending(
     snapshot: &Snapshot,
     end: impl Fn(JobId) -> Option<Time>,

@@ -2,10 +2,10 @@
 //!
 //! Each job moves in one step: its new nodes must be free, and its old nodes count as free. If the
 //! jobs' final positions are disjoint, a job that has already moved never blocks another, so it
-//! suffices to keep moving any job that can move. If none can, the remaining jobs block each other
-//! in a cycle, and the search looks for a packing without a cycle. If no such packing exists, it
-//! explores the states reachable by single moves, breadth first. In these states, jobs may occupy
-//! temporary positions.
+//! suffices to keep moving any job that can move. If no job can move, the remaining jobs block each
+//! other in a cycle, and the search looks for a packing without a cycle. If no such packing exists,
+//! the search explores the states reachable by single moves, breadth first. In these states, jobs
+//! may occupy temporary positions.
 
 use std::collections::VecDeque;
 

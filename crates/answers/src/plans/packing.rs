@@ -65,7 +65,7 @@ impl<'a> Room<'a> {
         items.collect()
     }
 
-    /// Returns up to `most` distinct free positions of a shape that come after `after`.
+    /// Returns up to `most` distinct free positions of a shape, all of them after `after`.
     fn places(
         &mut self,
         free: &Occupancy,

@@ -64,8 +64,8 @@ pub struct MovePlan {
 pub struct Planned {
     /// The cheapest plan found. It has no moves if none are necessary.
     pub plan: Option<MovePlan>,
-    /// True if it is proven that no cheaper plan exists within the job limit or, if no plan was
-    /// found, that none exists within it.
+    /// True if it is proven that no cheaper plan (or, if none was found, no plan at all) exists
+    /// within the job limit.
     pub proven: bool,
 }
 

@@ -1,13 +1,13 @@
 //! Searches for the cheapest set of jobs to move in order to reach a goal.
 //!
 //! A goal consists of boxes that must become free, jobs that must move, and nodes that may be used.
-//! The search tries each set of jobs once, ordered by (weight, number of jobs, jobs). Each set is
-//! extended by every other job, so a set comes after all of its subsets. For each set,
-//! `relocation.rs` tests whether the boxes and the moved jobs fit together, and whether the moves
-//! can be made one at a time. The first set that passes this test is the answer.
+//! The search tries each set of jobs once, ordered by (weight, number of jobs, jobs). It extends
+//! each set by every other job, so a set comes after all of its subsets. For each set,
+//! `relocation.rs` tests whether the boxes and the moved jobs fit together and whether the moves
+//! can be made one at a time. The answer is the first set that passes both tests.
 //!
-//! For a single box, a set can succeed only if it contains all jobs that the box overlaps at some
-//! position, so the search begins with these sets.
+//! For a single box, a set can succeed only if it contains all jobs overlapped at one of the box's
+//! positions. The search begins with these overlapped sets.
 //!
 //! In the worst case, the search tests every packing of every set of at most k jobs. The budget
 //! limits the number of bit-set words read. Testing a single set may use up to a quarter of the
@@ -85,7 +85,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     sets.into_iter().collect()
 }
 
-/// The bases at which the box overlaps few jobs, in row-major order, with the jobs at each.
+/// The bases at which the box overlaps few jobs, in row-major order, with each base's jobs.
 struct Open {
     bases: Grid,
     /// The x coordinates of the bases.

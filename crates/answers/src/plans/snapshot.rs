@@ -31,8 +31,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Creates a snapshot from the healthy nodes that no job holds, all healthy nodes, and the jobs
-    /// with their boxes, sorted by number.
+    /// Creates a snapshot from the healthy nodes that no job holds, all healthy nodes, and the
+    /// jobs, sorted by number, with their boxes.
     ///
     /// # Panics
     /// Panics if the two sets of nodes are on different grids.
@@ -177,9 +177,9 @@ impl Shape {
     }
 
     /// Returns the boxes that a request may use on a machine, according to its freedom
-    /// ([`Machine::some_boxes_for`]). If the request has no freedom, returns the requested box
-    /// (which may be rotated if `turn` is true), or an empty list if the request has no box.
-    /// Returns `None` if the freedom allows sets that are not boxes.
+    /// ([`Machine::some_boxes_for`]). If the request has no freedom, returns the requested box,
+    /// which may be rotated if `turn` is true. If it has neither a freedom nor a box, returns an
+    /// empty list. Returns `None` if the freedom allows sets of nodes that are not boxes.
     pub fn all_for(request: &Request, machine: &Machine, turn: bool) -> Option<Vec<Shape>> {
         match request.freedom {
             Some(Freedom::Connected | Freedom::Any) => None,

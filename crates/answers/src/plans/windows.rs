@@ -4,8 +4,8 @@
 //! window + box - 1, clipped at the border). A job's weight is therefore added to all of these
 //! bases by means of a difference array: the weight is entered at the corners, and prefix sums are
 //! computed along each axis. A job with several boxes counts once if the window overlaps any of
-//! them. For such a job, the union of the bases is marked in a bit set, and the maximal runs along
-//! x are added.
+//! them. For such a job, the union of the bases is marked in a bit set, and the weight is added to
+//! each maximal run of bases along x.
 //!
 //! ```text
 //!   window of 3, job at 4 and 5 of a row of 9     weight 2
@@ -19,7 +19,7 @@
 //! as in the previous layer. If none ends in a layer, no sum is smaller than in the previous layer.
 //!
 //! Cost: O(jobs + bases in the visited layers) for jobs with one part. Each job with several parts
-//! adds O(bases / 64), counting only the bases between its first and its last.
+//! adds O(bases / 64), counting only the bases from its first base to its last.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides};
 
@@ -86,9 +86,9 @@ pub(crate) type Cost = u128;
 /// The layers of bases to visit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layers {
-    /// The first layer and every layer in which some cost may be lower than in the previous one.
+    /// The first layer and every layer in which some cost may be lower than in the previous layer.
     Falling,
-    /// The first layer and every layer in which costs or jobs may differ from the previous one.
+    /// The first layer and every layer whose costs or jobs may differ from the previous layer's.
     Changed,
 }
 

@@ -4,7 +4,7 @@
 //!
 //! 1. the scheduler's plan, if known ([`Question::planned`]);
 //! 2. the first place to become free as jobs reach their expected ends ([`earliest`]);
-//! 3. the place whose jobs hold the fewest nodes ([`blockers`]), without a time.
+//! 3. the place whose jobs hold the fewest nodes ([`blockers`]), with no time given.
 //!
 //! The answer also contains the jobs that currently occupy this place, and moves that would make
 //! room sooner ([`unblock_any`]).
@@ -60,8 +60,8 @@ impl Demand {
         Demand { boxes, needed: machine.needed(request), placed: None }
     }
 
-    /// Returns the demand for one of several boxes with equal node counts, without using a
-    /// strategy. The placement is the first free box.
+    /// Returns the demand for any one of several boxes with equal node counts, without using a
+    /// strategy. The placement is the first box that is free.
     pub fn boxed(snapshot: &Snapshot, boxes: Vec<Shape>) -> Demand {
         let placed = boxes.iter().find_map(|&shape| fit(snapshot, shape)).map(|at| vec![at]);
         let needed = boxes.first().map_or(0, |shape| volume(shape.sides));
@@ -129,8 +129,8 @@ pub struct PlannedStart {
 }
 
 impl PlannedStart {
-    /// Returns the scheduler's reservation for a job if it begins before a given time. Later
-    /// reservations depend on jobs whose end is unknown. Takes O(reservations) time.
+    /// Returns the scheduler's reservation for a job if that reservation begins before a given
+    /// time. Later ones depend on jobs whose end is unknown. Takes O(reservations) time.
     pub fn of(standing: Option<&Standing>, job: JobId, before: Time) -> Option<PlannedStart> {
         let mut reserved = standing?.reserved.iter();
         let own = reserved.find(|one| one.job == job && one.from < before)?;
@@ -155,8 +155,8 @@ pub struct Blocked {
     pub jobs: Vec<(JobId, u64)>,
     /// The unavailable nodes at the place.
     pub unavailable: Vec<NodeId>,
-    /// The time at which the scheduler plans to start the request at this place or, without a plan,
-    /// the time at which the place becomes free. `None` if no end is known.
+    /// The time at which the scheduler plans to start the request at this place. Without a plan,
+    /// the time at which the place becomes free, or `None` if no end is known.
     pub until: Option<Time>,
     /// The cheapest moves that make room for the request sooner, at this place or elsewhere. `None`
     /// if moving the allowed number of jobs is not enough, or if no moves were requested.
@@ -216,8 +216,8 @@ impl<'a> Question<'a> {
 
 /// Explains why a request does not start now.
 ///
-/// Cost: O(jobs + N) per box and orientation, for N nodes. Without a planned place, adds O(log e)
-/// searches for a free box, for e end times. With moves, adds the cost of [`unblock_any`].
+/// Cost: O(jobs + N) per box and orientation, given N nodes. Without a planned place, adds O(log e)
+/// searches for a free box, given e end times. With moves, adds the cost of [`unblock_any`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers;
@@ -320,9 +320,9 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     Some(Blocked { at, jobs, unavailable, until, moves })
 }
 
-/// Finds the first place to become free, the time, and the jobs there. If no end time is known,
-/// returns the place whose jobs hold the fewest nodes, without a time. Jobs that end later than the
-/// jobs in that place cannot free another place sooner, so they are ignored.
+/// Finds the first place to become free, the time at which it does, and the jobs there. If no end
+/// time is known, returns the place whose jobs hold the fewest nodes, without a time. Jobs that end
+/// later than the jobs in that place cannot free another place sooner, so they are ignored.
 fn free_first(
     snapshot: &Snapshot,
     boxes: &[Shape],

@@ -11,10 +11,10 @@ use crate::{SearchLimits, Snapshot, waits};
 /// the job is not in the queue.
 ///
 /// The planned time comes from the scheduler's reservation for the job. If there is no reservation,
-/// it comes from a simulation in which every job runs as long as estimated and no more jobs arrive.
-/// The simulation runs `scheduler` on a copy of the dispatcher, so build it from the same name as
-/// the dispatcher's own. Call this function after the dispatcher has started all the jobs it can;
-/// before that, the answer does not include the job's state in the queue.
+/// the time comes from a simulation in which every job runs as long as estimated and no more jobs
+/// arrive. The simulation runs `scheduler` on a copy of the dispatcher. Build this scheduler from
+/// the same name as the dispatcher's own. Call this function only after the dispatcher has started
+/// all the jobs it can. Otherwise, the answer does not include the job's state in the queue.
 ///
 /// Cost: as for [`run_forward`], [`waits`] and [`why`].
 ///

@@ -11,7 +11,7 @@ pub struct Words<'a> {
     /// The machine's grid.
     pub grid: &'a Grid,
     /// A function that returns a job's name, such as `job 17`, or a neutral name if the reader is
-    /// not allowed to see the job. Text from users must already be escaped.
+    /// not allowed to see the job. Any text that comes from users must already be escaped.
     pub job: &'a dyn Fn(JobId) -> String,
     /// A function that formats a time according to the interface's clock and time zone.
     pub time: &'a dyn Fn(Time) -> String,

@@ -71,8 +71,8 @@ impl State {
         packs(free, &lists, 0)
     }
 
-    /// Returns the minimum total weight of at most `most` jobs, including `required`, that make
-    /// room.
+    /// Returns the minimum total weight of at most `most` jobs, including `required`, whose moves
+    /// make room.
     pub(crate) fn least(
         &self,
         shape: Sides,
@@ -93,9 +93,9 @@ impl State {
         best
     }
 
-    /// Returns true if single moves of these jobs, each to free and usable nodes, lead to a state
-    /// that `good` accepts. `good` receives the jobs' positions and the free nodes. Each job has
-    /// one part.
+    /// Returns true if a sequence of single moves of these jobs, each to free and usable nodes,
+    /// leads to a state that `good` accepts. `good` receives the jobs' positions and the free
+    /// nodes. Each job has one part.
     pub(crate) fn reachable(
         &self,
         moved: &[usize],

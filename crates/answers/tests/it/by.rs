@@ -1,4 +1,4 @@
-//! Compares plans to make room by a given time with all sets of requeued and moved jobs.
+//! Checks plans that make room by a given time against all sets of requeued and moved jobs.
 
 use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, Shape, room_by};
 use pavior_kernel::{Stream, Time};
@@ -80,8 +80,8 @@ fn who_may_not_be_requeued_is_not() {
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, vec![JobId(0)]));
 }
 
-/// Returns the reference answer: the minimum (loss, weight) over at most `most` requeued and moved
-/// jobs.
+/// Returns the reference answer: the minimum (loss, weight) over sets of at most `most` requeued
+/// and moved jobs.
 fn least(
     state: &State,
     (shape, drained): (Option<Sides>, u32),
@@ -111,7 +111,7 @@ fn least(
     judged.min()
 }
 
-/// Checks a plan by executing its moves after removing jobs that end in time or are requeued.
+/// Removes the jobs that end in time or are requeued, then checks a plan by executing its moves.
 fn check(
     state: &State,
     plan: &RoomPlan,
@@ -176,7 +176,7 @@ fn two_thousand_states() {
         }
         let found = answer.plan.map(|plan| (plan.lost, plan.moves.cost));
         if found != judged {
-            // If they differ, a cheaper set fits, but its moves block each other in a cycle.
+            // If the answers differ, a cheaper set fits, but its moves block each other in a cycle.
             assert!(found.is_none_or(|found| judged.is_some_and(|judged| judged < found)));
             circles += 1;
         }

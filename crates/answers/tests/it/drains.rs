@@ -7,7 +7,7 @@ use crate::brute::{self, State};
 use crate::states;
 use crate::unblocks::carry_out;
 
-/// Checks a plan that drains the given nodes and moves at most `more` other jobs.
+/// Checks a plan that drains the given nodes and moves at most `more` additional jobs.
 pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: usize) {
     let ids: Vec<NodeId> = (0..32).filter(|node| nodes >> node & 1 == 1).map(NodeId).collect();
     let own = Weights::nodes(snapshot);
@@ -28,7 +28,7 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     if cost == least {
         return;
     }
-    // If they differ, a cheaper set fits but cannot be ordered, even with temporary positions.
+    // If the costs differ, a cheaper set fits but cannot be ordered, even with temporary positions.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();
@@ -41,8 +41,8 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     }
 }
 
-/// Checks defragmentation with at most `most` moves. Returns false if the answer is not proven,
-/// because there are too many packings of small boxes.
+/// Checks defragmentation with at most `most` moves. Returns false if the answer is not proven
+/// because small boxes can be packed in too many ways.
 pub(crate) fn judge_defragment(
     state: &State,
     snapshot: &Snapshot,
@@ -56,8 +56,9 @@ pub(crate) fn judge_defragment(
         (0..state.jobs.len()).map(|job| u64::from(state.held(job).count_ones())).collect();
     let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
     let count = slots.plan.boxes.len();
-    // The bound is valid with any budget. The reference implementation also counts packings of two
-    // jobs that block each other's moves, which the search can rule out only with a nonzero budget.
+    // The bound is valid with any budget. The reference implementation also counts packings in
+    // which two jobs block each other's moves. The search can rule these out only with a nonzero
+    // budget.
     for budget in [0, 200, 2_000, limits.budget] {
         let hasty = SearchLimits { budget, ..limits };
         let hasty = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &hasty);

@@ -96,9 +96,9 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(judged(&jobs, "easy", effort(1)), judged(&jobs, "easy", effort(3)));
 }
 
-/// Forecasts must not depend on the future: a job's forecast must stay the same if no other job
-/// ends or arrives after its submission. Under `fcfs`, decisions do not depend on estimates, so the
-/// state is also the same.
+/// Forecasts must not depend on the future: a job's forecast must be the same in a run in which no
+/// other job ends or arrives after the job's submission. Under `fcfs`, decisions do not depend on
+/// estimates, so the state is also the same.
 #[test]
 fn nothing_is_read_of_what_is_not_over() {
     let jobs = stream(4, 400);
@@ -151,7 +151,7 @@ fn a_forecast_that_is_stopped_says_so() {
     assert!(forecaster.forecast_request(&state, waiting.0, waiting.1).is_ok());
 }
 
-/// If a job would overlap an advance reservation, its forecast start is the reservation's end.
+/// If a job would overlap an advance reservation, its start is forecast for the reservation's end.
 #[test]
 fn what_is_reserved_ahead_is_waited_for() {
     for scheduler in ["fcfs", "easy", "conservative"] {
@@ -245,8 +245,8 @@ fn a_queue_is_told_with_what_the_past_taught() {
 }
 
 /// If every 3x3 box contains an unavailable node, a 3x3 request must get no start time, whatever
-/// the forecaster has learned. Under `fcfs`, the job behind it must not get one either, but for a
-/// different reason.
+/// the forecaster has learned. Under `fcfs`, the job behind this request must not get a start time
+/// either, but for a different reason.
 #[test]
 fn what_cannot_start_has_no_time_but_a_reason() {
     let past = stream(5, size(60, 400, 400));

@@ -1,5 +1,5 @@
-//! Tests of the public interface: plans (compared with brute force in every small state),
-//! forecasts, and reasons.
+//! Tests of the public interface: plans, forecasts, and reasons. Plans are compared with brute
+//! force in every small state.
 
 mod brute;
 mod by;

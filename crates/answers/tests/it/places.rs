@@ -1,4 +1,4 @@
-//! Compares free places, nearest boxes, blockers, and earliest places with their definitions.
+//! Compares free places, nearest boxes, blockers, and the earliest places with their definitions.
 
 use pavior_answers::{Blockers, Shape, Snapshot, Weights, blockers, earliest, fit, nearest};
 use pavior_kernel::Time;

@@ -44,7 +44,7 @@ fn places(grid: Grid, shape: Shape) -> Vec<Cuboid> {
     states::boxes(grid).into_iter().filter(|place| alike(place.sides)).collect()
 }
 
-/// Checks that the boxes are disjoint, free, and correctly shaped, and that the bound holds.
+/// Checks that the boxes are disjoint, free, and correctly shaped, and that the bound is valid.
 fn sound(found: &Slots, free: &Occupancy, all: &[Cuboid]) {
     assert!(found.boxes.iter().all(|place| all.contains(place)), "{found:?}");
     let mut left = free.clone();
@@ -100,7 +100,7 @@ fn random_states() {
     assert!(counts[..4].iter().all(|&count| count > 50), "{counts:?}");
 }
 
-/// The next slot must match the result of a replay that ends one job at a time.
+/// The next slot must match that of a replay in which jobs end one at a time.
 #[test]
 fn the_next_slot_is_that_of_a_replay() {
     let (mut later, mut never) = (0, 0);

@@ -1,4 +1,4 @@
-//! Executes, step by step, plans that unblock a request, and compares them with the reference
+//! Executes plans that unblock a request, one step at a time, and compares them with the reference
 //! implementation.
 
 use pavior_answers::{MovePlan, Planned, SearchLimits, Shape, Snapshot, Weights, unblock};
@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
 use crate::brute::{self, State};
 use crate::states;
 
-/// Executes a plan. Each move must be to healthy, free nodes, and must keep the job's shape.
+/// Executes a plan. Each move must be to healthy, free nodes, and the job must keep its shape.
 pub(crate) fn carry_out(state: &State, plan: &MovePlan, shape: Sides, usable: u32) {
     let grid = &state.grid;
     let mut jobs = state.jobs.clone();
@@ -72,7 +72,7 @@ pub(crate) fn judge(
     if cost == least {
         return 0;
     }
-    // If they differ, a cheaper set fits but cannot be ordered, even with temporary positions.
+    // If the costs differ, a cheaper set fits but cannot be ordered, even with temporary positions.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();

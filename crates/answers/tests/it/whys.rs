@@ -58,7 +58,8 @@ fn all_parts_speak_of_one_place() {
         let moves = unblock(&snapshot, shape, &Weights::nodes(&snapshot), &limits).plan;
         moved += u32::from(moves.is_some());
         assert_eq!(blocked.moves, moves);
-        // If the scheduler has planned a start, the answer uses the planned position and time.
+        // If the scheduler has planned a start, the answer uses the position and time of that
+        // start.
         let at = Cuboid::new([0; 3], blocked.at.sides);
         let plan = PlannedStart { at: Time(9_999), place: Some(at) };
         let answer = why(&snapshot, &Question { planned: Some(plan), ..question });

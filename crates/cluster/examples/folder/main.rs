@@ -2,7 +2,8 @@
 //! --example folder -- FOLDER ADDRESS`.
 //!
 //! `machine.json` describes the machine, and each file in `jobs` describes a job. Users create and
-//! delete these files. The daemon adds a box to each running job and a reason to each waiting job:
+//! delete these files. The daemon adds a box to the file of each running job and a reason to that
+//! of each waiting job:
 //!
 //! ```text
 //! machine.json    { "grid": "torus:4x4", "strategy": "tff", "scheduler": "easy", "down": [7] }
@@ -10,8 +11,9 @@
 //! ```
 //!
 //! In each cycle, the daemon reads the directory into a [`World`], plans [`Action`]s with a pure
-//! function, and carries them out. An action is dropped if its file has changed since it was read,
-//! so several daemons may run simultaneously, and any of them may be stopped at any time.
+//! function, and carries them out. An action is dropped if its file has changed since the file was
+//! read. Several daemons may therefore run simultaneously, and any of them may be stopped at any
+//! time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,8 +74,8 @@ struct World {
     jobs: Vec<Job>,
 }
 
-/// A change to a job's file, made only if the file's text is still `seen`. If `text` is `None`, the
-/// file is deleted.
+/// A change to a job's file, which is made only if the file's text is still `seen`. If `text` is
+/// `None`, the file is deleted.
 struct Action {
     name: String,
     seen: String,
@@ -217,7 +219,8 @@ fn plan(world: &World, now: u64) -> Result<(Vec<Action>, View), String> {
     Ok((actions, view))
 }
 
-/// Lists the waiting jobs with their reasons, and plans updates of the files whose reasons changed.
+/// Lists the waiting jobs with their reasons, and plans updates to the files whose reasons have
+/// changed.
 fn explain(
     world: &World,
     planner: &Planner,

@@ -52,7 +52,7 @@ const FREEDOMS: [(&str, &str); 4] = [
 ];
 
 /// The mean times to failure and repair, in seconds, that are assumed if the current configuration
-/// has no failures: five years of 365 days (per node) and one day.
+/// has no failures: five years of 365 days (per node) and one day, respectively.
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
@@ -97,7 +97,7 @@ fn machines(grid: &Grid) -> Vec<Change> {
     let sides = &grid.sides()[..axes];
     let wraps: Vec<bool> = (0..axes).map(|axis| grid.wraps(axis)).collect();
     let longest = (0..axes).rev().max_by_key(|&axis| sides[axis]).unwrap_or(0);
-    // A machine made of cubes grows by one cube, and any other machine by a quarter.
+    // A machine made of cubes grows by one cube. Any other machine grows by a quarter.
     let step = if Cubes::of(grid).is_some() { 4 } else { sides[longest].div_ceil(4) };
     let grown = |by: u16| {
         let mut sides = sides.to_vec();
@@ -120,8 +120,9 @@ fn machines(grid: &Grid) -> Vec<Change> {
     tried.into_iter().filter_map(change).collect()
 }
 
-/// Returns changes to the failure settings. If failures are off, they are enabled, with and without
-/// a spare cube. Otherwise, the changes disable them, add a spare cube, or add checkpoints.
+/// Returns changes to the failure settings. If failures are off, the changes enable them, with and
+/// without a spare cube. Otherwise, the changes disable failures, add a spare cube, or add
+/// checkpoints.
 fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
         settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()

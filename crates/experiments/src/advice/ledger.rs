@@ -12,8 +12,8 @@ use crate::batches::{BATCHES, Batch};
 pub(super) enum Whole {
     /// The mean, weighted by the duration of each piece.
     Average,
-    /// The sum of all jobs' contributions. A job contributes when it ends or is interrupted, but
-    /// its contribution, like its wait, counts toward the piece in which the job arrived.
+    /// The sum of all jobs' contributions. A job contributes when it ends or is interrupted.
+    /// However, its contribution, like its wait, counts toward the piece in which the job arrived.
     Sum,
     /// The mean of the values observed at arrivals.
     Mean,
@@ -70,7 +70,8 @@ impl Ledger {
         (u128::from(job) * BATCHES as u128 / u128::from(jobs.max(1))) as usize
     }
 
-    /// Returns the waits of all jobs, and each metric's pieces in the order given to `Ledger::new`.
+    /// Returns all jobs' waits, and each metric's pieces, with the metrics in the order given to
+    /// `Ledger::new`.
     pub(super) fn into_parts(self) -> (Vec<Option<f64>>, Vec<Vec<Batch>>) {
         let full = |mut batches: Vec<Batch>| {
             batches.resize(BATCHES, Batch::default());

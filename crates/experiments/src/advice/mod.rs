@@ -3,9 +3,9 @@
 //! The current configuration is a single point: a machine, a strategy, a scheduler and the jobs in
 //! a log. Each alternative changes one setting and runs the same jobs. Every quantity is reported
 //! as a paired difference from the current configuration, with an interval computed from pieces of
-//! the run ([`Change`]). Each interval has confidence level 1 - 0.05/alternatives, so that with
-//! probability 95%, all intervals for a given quantity are correct simultaneously (Bonferroni's
-//! inequality). Recommendations are based on these intervals alone.
+//! the run ([`Change`]). Each interval has confidence level 1 - 0.05/alternatives. With a
+//! probability of 95%, all intervals for a given quantity are therefore correct simultaneously
+//! (Bonferroni's inequality). Recommendations are based on these intervals alone.
 //!
 //! The cost is one simulation run per alternative, plus memory for all waits in each run.
 
@@ -55,7 +55,7 @@ pub enum AdviceError {
 pub struct Measure {
     /// The simulation metric's name, with its option.
     pub metric: String,
-    /// The size range, in nodes, of the jobs included, or `None` for all jobs.
+    /// The size range, in nodes, of the included jobs, or `None` for all jobs.
     pub nodes: Option<[u32; 2]>,
     /// The title to display.
     pub title: String,
@@ -220,7 +220,7 @@ pub fn advise_among(
 }
 
 /// Returns the point that the settings describe, or `None` if they describe several points. If
-/// `placed` is set, returns the point that uses the logged placements.
+/// `placed` is set, the point uses the logged placements.
 fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
     let count = 1 + usize::from(settings.iter().any(|setting| setting.key == "placed"));
@@ -245,8 +245,8 @@ struct Tried {
     point: Point,
 }
 
-/// Returns the alternatives to run and the alternatives that do not apply. A change that has no
-/// effect appears in neither list.
+/// Returns the alternatives to run, along with those that do not apply. A change that has no effect
+/// appears in neither list.
 fn tried(
     present: &[Setting],
     point: &Point,

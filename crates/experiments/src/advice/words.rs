@@ -67,7 +67,7 @@ fn of_settings(advice: &Advice) -> Vec<String> {
 }
 
 /// Returns a sentence about the job sizes for which the difference is significant. Returns `None`
-/// if there are none, or if the difference over all jobs is significant.
+/// if there are no such sizes, or if the difference over all jobs is significant.
 fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     if shown(one) != Shown::Nothing {
         return None;

@@ -1,10 +1,10 @@
 //! A churn is a recorded sequence of requests and releases on a nearly saturated machine.
 //!
-//! Requests come from the same stream for every strategy. If a request is refused, the oldest job
+//! All strategies receive the same stream of requests. If a request is refused, the oldest job
 //! departs and the request is repeated until it is granted. This keeps the machine as full as the
 //! strategy can make it. If a fill is set, the oldest jobs also depart before each request, so that
-//! at most this fraction of the nodes is in use. A request that the strategy would never grant is
-//! skipped, as in simulations.
+//! at most this fraction of the nodes is in use. As in simulations, a request that the strategy
+//! would never grant is skipped.
 
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ pub(super) enum Step {
 
 /// A strategy's recorded churn, ready for replay.
 pub(super) struct Churn {
-    /// The machine after the warm-up. It has already cached which requests can never fit.
+    /// The machine after the warm-up, which has already cached which requests can never fit.
     pub(super) start: Machine,
     pub(super) steps: Vec<Step>,
     pub(super) warmup: u64,
@@ -46,7 +46,7 @@ pub(super) struct Churn {
     pub(super) rejected: u64,
     /// The number of parts in use, summed over all attempts.
     pub(super) parts: u64,
-    /// The work done by `find` in granted attempts. `refused` is the same for refused attempts.
+    /// The work done by `find` in granted attempts. `refused` is the work in refused attempts.
     pub(super) granted: Work,
     pub(super) refused: Work,
     /// The work done to record grants and releases.
@@ -197,8 +197,8 @@ impl<'a> Play<'a> {
         } else {
             self.refused += work;
             if !self.depart() {
-                // Even an empty machine refuses this request, although it claimed that the request
-                // could fit.
+                // Even an empty machine refuses this request, although the machine claimed that the
+                // request could fit.
                 self.pending = None;
             }
         }

@@ -1,12 +1,12 @@
-//! Benchmarks that compare strategies by time per allocation attempt on the same requests.
+//! Benchmarks that compare strategies by their time per allocation attempt on the same requests.
 //!
 //! Each strategy's churn is recorded first and then replayed in rounds. Every round runs all
 //! strategies, so that any other load affects them equally. A round replays each churn twice:
 //!
 //! - with the clock read before and after each attempt, minus the clock's overhead. An attempt
 //!   includes only the search, as in the `allocation_ns` metric. For each attempt, the middle
-//!   readings over all rounds are averaged, which removes interruptions and smooths out the ticks
-//!   of a coarse clock. Medians and percentiles are then computed over attempts;
+//!   readings over all rounds are averaged. This removes interruptions and smooths out the ticks of
+//!   a coarse clock. Medians and percentiles are then computed over all attempts;
 //! - with the clock read before and after every [`BATCH`] attempts, including their grants and
 //!   releases, so that the clock's overhead is negligible. This measures an allocator's total work,
 //!   including the maintenance of its lists.
@@ -78,11 +78,11 @@ pub struct BenchRow {
     pub upkeep: f64,
     /// The mean time of an attempt, including its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// The strategy's total time for all attempts divided by that of the first strategy. This is
-    /// the median over all rounds.
+    /// The strategy's total time for all attempts divided by that of the first strategy. The value
+    /// is the median over all rounds.
     pub ratio: f64,
-    /// The half-width of the 95% confidence interval for the ratio. There is none for the first
-    /// strategy, or if there is only one round.
+    /// The half-width of the 95% confidence interval for the ratio. There is no interval for the
+    /// first strategy, or if there is only one round.
     pub ratio_ci95: Option<f64>,
 }
 

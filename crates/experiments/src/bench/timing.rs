@@ -9,9 +9,9 @@ use super::churn::{Churn, Step};
 /// The number of attempts between clock readings when grants and releases are also measured.
 pub const BATCH: usize = 64;
 
-/// The margin by which a reading must exceed twice its expected duration to count as interrupted.
-/// Cold caches and mispredicted branches cost less than this, and operating system interruptions
-/// cost more.
+/// The amount by which a reading must exceed twice its expected duration to count as interrupted.
+/// Cold caches and mispredicted branches cost less than this, whereas operating system
+/// interruptions cost more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
 /// Times of attempts, in nanoseconds.
@@ -33,8 +33,8 @@ impl Times {
         }
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
-        // The percentile is the smallest time that at least `percent` % of the attempts do not
-        // exceed. Times below the clock's resolution can become negative when the overhead is
+        // The percentile is the smallest time that is enough for at least `percent` % of the
+        // attempts. Times below the clock's resolution can become negative when the overhead is
         // subtracted.
         let percentile =
             |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
@@ -117,7 +117,7 @@ fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     each.sum()
 }
 
-/// Returns the mean of roughly the middle half of the readings for each measured item.
+/// Returns, for each measured item, the mean of roughly the middle half of its readings.
 fn settle(readings: &[f32], rounds: usize) -> Vec<f64> {
     let things = readings.len() / rounds;
     let cut = rounds.div_ceil(4).min((rounds - 1) / 2);

@@ -1,9 +1,10 @@
-//! An experiment's directory, with a lock, a journal that survives crashes, and files that are
+//! An experiment's directory, which has a lock, a journal that survives crashes, and files that are
 //! never left partially written.
 //!
-//! During a run, finished replications are stored as lines in `journal`. After the run, they are in
-//! `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes the
-//! directory's contents from the start of the run; each file's checksum is added at the end.
+//! During a run, finished replications are stored as lines in `journal`. After the run, they are
+//! stored in `replications.csv` and `timings.csv`, and the journal is removed. From the start of
+//! the run, `run.json` describes the directory's contents. The checksum of each file is added at
+//! the end.
 
 mod error;
 mod known;
@@ -55,7 +56,8 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Creates a directory if needed and locks it. Rejects a directory with files but no run.
+    /// Creates a directory if needed and locks it. Rejects a directory that contains files but no
+    /// run.
     ///
     /// # Errors
     /// Returns an error if another process is using the directory, if it contains anything but a
@@ -77,8 +79,8 @@ impl Directory {
     /// text of the experiment file.
     ///
     /// # Errors
-    /// Returns an error if the directory contains a run and `resume` is not set, or if it contains
-    /// a different run. Also returns an error if a line is damaged and `discard_damaged` is not
+    /// Returns an error if the directory contains a different run, or if it contains any run and
+    /// `resume` is not set. Also returns an error if a line is damaged and `discard_damaged` is not
     /// set, or if a file cannot be read or written.
     pub fn begin(
         self,

@@ -1,5 +1,5 @@
-//! The `run.json` file, which records what a directory contains, where it came from, when it was
-//! run, and the checksum of each file.
+//! The `run.json` file, which records the directory's contents and origin, the time of the run, and
+//! the checksum of each file.
 #![allow(clippy::disallowed_methods, reason = "a note of the time, not a result")]
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::DirectoryError;
 
-/// The identity of a run. Results from two directories may be combined only if the runs have the
+/// The identity of a run. Results from two directories may be combined only if their runs have the
 /// same identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {

@@ -107,7 +107,7 @@ pub enum Applies {
     Runs,
     /// Synthetic jobs only.
     Synthetic,
-    /// Jobs that send messages: synthetic jobs, or jobs from a log with `communication`.
+    /// Jobs that send messages: synthetic jobs, or logged jobs with `communication`.
     Messages,
     /// Jobs in a log that send messages.
     Communication,

@@ -128,7 +128,7 @@ impl Jobs {
         self.places.as_ref()
     }
 
-    /// Returns the properties of a run that its metrics need.
+    /// Returns the run properties that the metrics need.
     pub(super) fn context(&self) -> Context {
         self.context
     }
@@ -232,7 +232,8 @@ impl Jobs {
     }
 
     /// Returns a replication's jobs in order of arrival. The same replication number always yields
-    /// the same jobs. Jobs that follow others keep their submission times from the log.
+    /// the same jobs. A job that is linked to an earlier job keeps its submission time from the
+    /// log.
     pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
         let jobs: Box<dyn Iterator<Item = Job> + Send + '_> = match &self.workload {

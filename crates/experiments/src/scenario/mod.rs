@@ -33,8 +33,8 @@ pub struct RunRecord {
 }
 
 impl Scenario {
-    /// Creates a scenario from settings. For jobs that run alone on the network, the scenario
-    /// reuses the results in `histories` and adds new ones.
+    /// Creates a scenario from settings. The scenario reuses the results in `histories` for jobs
+    /// that are alone on the network, and adds new results.
     ///
     /// # Errors
     /// Returns an error if an input file (a log, failures or reservations) cannot be read.
@@ -52,8 +52,8 @@ impl Scenario {
         }))
     }
 
-    /// Returns a replication's jobs in order of arrival. The iterator is endless for synthetic
-    /// jobs, yields all jobs in a log, and is empty for a snapshot.
+    /// Returns a replication's jobs in order of arrival. The iterator is endless for synthetic jobs
+    /// and empty for a snapshot. For a log, it yields all jobs.
     pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
@@ -61,7 +61,8 @@ impl Scenario {
         }
     }
 
-    /// Counts the jobs that can and cannot run as placed in the log, if logged placements are used.
+    /// Counts the jobs that can run as placed in the log and those that cannot, if logged
+    /// placements are used.
     pub fn placed(&self) -> Option<PlacedCounts> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.places().map(|places| places.counts),
@@ -69,8 +70,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the links between a log's jobs, identified by index, if some jobs are submitted only
-    /// after others end.
+    /// Returns the links between a log's jobs if some jobs are submitted only after others end.
+    /// Jobs are identified by index.
     pub fn links(&self) -> Option<&[Link]> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.links(),
@@ -78,8 +79,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links from jobs that every run rejects because their boxes can never
-    /// fit.
+    /// Counts the links whose first job is rejected in every run because its box can never fit.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible.
@@ -109,7 +109,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the properties of the runs that their metrics need, or `None` for a snapshot.
+    /// Returns the run properties that the metrics need, or `None` for a snapshot.
     pub(crate) fn context(&self) -> Option<Context> {
         match &self.0 {
             Kind::Jobs(jobs) => Some(jobs.context()),
@@ -150,7 +150,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of completions after which a run ends: all jobs in a log, or 1 for a
+    /// Returns the number of completions that end a run: the number of jobs in a log, or 1 for a
     /// snapshot.
     pub fn length(&self) -> u64 {
         match &self.0 {

@@ -22,7 +22,7 @@ pub(super) struct Places {
     pub(super) counts: PlacedCounts,
 }
 
-/// Counts of jobs that can and cannot run as placed in the log.
+/// Counts of jobs that can run as placed in the log, and of jobs that cannot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlacedCounts {
     /// The number of jobs that run as placed in the log.
@@ -33,8 +33,8 @@ pub struct PlacedCounts {
     pub elsewhere: u64,
     /// The number of jobs that start on a node that another running job is using.
     pub overlapping: u64,
-    /// The number of other jobs that start on a router that a running job is using through other
-    /// nodes.
+    /// The number of remaining jobs that start on a router that a running job is using through
+    /// other nodes.
     pub sharing: u64,
 }
 
@@ -116,8 +116,8 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     runs.into_iter().map(part).collect::<Vec<_>>().into()
 }
 
-/// Counts the jobs that start on nodes or routers that other jobs are using. At equal times, jobs
-/// end before others start.
+/// Counts the jobs that start on nodes or routers that other jobs are using. If a job ends when
+/// another starts, the end comes first.
 fn count_shared(counts: &mut PlacedCounts, mut stays: Vec<Stay>, hosts: usize, grid: &Grid) {
     let each = hosts / grid.nodes() as usize;
     let mut on_host = vec![0_u32; hosts];

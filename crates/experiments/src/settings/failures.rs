@@ -72,7 +72,7 @@ impl FailureSettings {
 }
 
 impl FailureSource {
-    /// Returns the source of failures, if any. At most one may be specified.
+    /// Returns the source of failures, if any. At most one source may be specified.
     fn new(
         given: &Given,
         machine: Grid,
@@ -130,7 +130,7 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     Err((name, format!("{name_here} requires failures; specify {mttf}, {classes} or {list}")))
 }
 
-/// Rejects spare switches if no switch can fail, or if they would leave no switch in use.
+/// Rejects spare switches if no switch can fail, or if every switch would be a spare.
 fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
     if !fail && spare > 0 {

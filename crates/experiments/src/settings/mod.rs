@@ -81,8 +81,8 @@ impl RunSettings {
         self.jobs().map_or(TimeUnit::TIME_UNIT, |jobs| jobs.unit)
     }
 
-    /// Returns true if the workload uses random numbers, in which case replications differ even if
-    /// the strategy uses none.
+    /// Returns true if the workload uses random numbers. Replications then differ even if the
+    /// strategy uses no random numbers.
     pub fn draws(&self) -> bool {
         self.jobs().is_none_or(JobSettings::draws)
     }

@@ -84,8 +84,8 @@ impl NetworkSettings {
         }))
     }
 
-    /// Creates the network for a run. For jobs that run alone on the network, the run reuses the
-    /// results in `histories` and adds new ones.
+    /// Creates the network for a run. The run reuses the results in `histories` for jobs that are
+    /// alone on the network, and adds new results.
     pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
         NetworkSetup {
             engine: self.engine,
@@ -98,7 +98,7 @@ impl NetworkSettings {
     }
 }
 
-/// Returns the jobs' communication pattern. `order` sets the pattern's option of that name.
+/// Returns the jobs' communication pattern. `order` sets the pattern's `order` option.
 fn pattern(
     given: &Given,
     keys: Keys,

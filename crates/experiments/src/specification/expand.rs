@@ -113,7 +113,7 @@ fn settings(
     Ok(BlockValues(settings))
 }
 
-/// Rejects parameters that do not apply, such as parameters for synthetic jobs when there is a log.
+/// Rejects parameters that do not apply, for example those of synthetic jobs if there is a log.
 fn refuse_what_does_not_apply(
     entries: &[Entry<'_>],
     settings: &BlockValues,

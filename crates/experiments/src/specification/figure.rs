@@ -141,8 +141,8 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
 }
 
 /// Returns the figures for an experiment that declares none. They show turnaround and utilization
-/// (or, in snapshots, the index) as functions of the load or of another number that varies. If no
-/// number varies, they show these metrics by strategy.
+/// (or, in snapshots, the index) as functions of the load or of another numeric parameter that
+/// varies. If no numeric parameter varies, they show these metrics by strategy.
 pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     let mut varying = crate::point::varying(&specification.points);
     let numeric = |index: &usize| {
@@ -175,8 +175,9 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     usual.iter().filter(|name| observed(name)).map(|name| figure(name)).collect()
 }
 
-/// Sets the series to the parameters in `named`, or to all parameters that vary among the points
-/// that are drawn. If `named` is given, no two points may have the same position in the figure.
+/// Sets the series to the parameters in `named` or, if it is not given, to all parameters that vary
+/// among the drawn points. If `named` is given, no two points may have the same position in the
+/// figure.
 fn series(
     node: Node<'_>,
     named: Option<&Entry<'_>>,

@@ -16,7 +16,7 @@ pub struct LeftOut {
     pub parameter: &'static str,
     /// The skipped value.
     pub value: String,
-    /// The machine that the value does not apply to. It may apply to other machines.
+    /// The machine that the value does not apply to. The value may apply to other machines.
     pub machine: String,
     /// The reason why the value does not apply.
     pub reason: String,

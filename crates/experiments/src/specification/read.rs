@@ -1,4 +1,4 @@
-//! Typed values, from a TOML document or from individual settings, with their positions.
+//! Typed values and their positions, read from a TOML document or from individual settings.
 
 use pavior_kernel::{BadName, unknown_name};
 use toml::Spanned;
@@ -83,7 +83,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the error for text in this value that cannot be parsed.
+    /// Returns the error for unparsable text in this value.
     pub(super) fn bad(self, text: &str, bad: BadName) -> Fault {
         let place = match self {
             Node::File { source, value } => inside(source, text, &value.span(), &bad),

@@ -67,7 +67,7 @@ fn controls() -> Map<String, Value> {
 fn metric() -> Value {
     let all = metrics::ALL.iter().chain(crate::snapshot::METRICS);
     let names = all.map(|spec| spec.name).chain([ALLOCATION_NS]);
-    // The `slots` metric takes an option, so the schema matches its names by a pattern.
+    // The `slots` metric takes an option, so the schema uses a pattern to match it.
     let names: Vec<String> = names
         .filter(|name| *name != "slots")
         .flat_map(|name| [name.to_string(), format!("+{name}")])
@@ -162,8 +162,8 @@ fn figure() -> Value {
             ),
             "stated": described(
                 one_or_more(&stated),
-                "values stated in a paper, drawn as crosses: y at an x, or y times the value of the \
-                 series `of`",
+                "values stated in a paper, drawn as crosses: y at an x, or y times the value of \
+                 the series `of`",
             ),
         },
     })

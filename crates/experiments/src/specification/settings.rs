@@ -23,8 +23,8 @@ impl Setting {
 }
 
 impl Specification {
-    /// Creates an experiment from settings. It has the same points as a file with these keys at the
-    /// top level, but it has no figures.
+    /// Creates an experiment from settings. The experiment has the same points as a file with these
+    /// keys at the top level, but no figures.
     ///
     /// # Errors
     /// Returns an error with its position if a key or a value is invalid.

@@ -1,9 +1,9 @@
 //! Runs every point of an experiment until the precision targets are met.
 //!
 //! Each worker takes the next pending replication of the first unfinished point, so points finish
-//! one after another. The number of replications of a point depends on the results of its first
-//! replications in order, never on which of them finished first. Results therefore do not depend on
-//! the number of threads or on how often the sweep was stopped and resumed.
+//! one after another. A point's number of replications depends on the results of its first
+//! replications, taken in order, and never on the order in which they finish. Results therefore do
+//! not depend on the number of threads or on how often the sweep was stopped and resumed.
 
 mod plan;
 mod queue;
@@ -127,7 +127,7 @@ impl Specification {
     /// # Errors
     /// Returns an error if an input cannot be read, a run cannot continue, the store fails, or the
     /// sweep is stopped. Replications stored before the error remain valid. If several runs cannot
-    /// continue, the error is that of the first such run in order of point and replication,
+    /// continue, the error comes from the first of these runs in order of point and replication,
     /// regardless of the number of threads.
     ///
     /// # Panics
@@ -174,7 +174,7 @@ impl Specification {
     }
 
     /// Returns the replications that each point needs next, or an empty list if all targets are
-    /// met. The result depends only on each point's first replications, in order.
+    /// met. The result depends only on each point's first replications, taken in order.
     pub fn wanted(&self, known: Vec<JournalEntry>) -> Vec<Span> {
         Plan::new(self, known, |_| true).wanted()
     }
@@ -182,7 +182,7 @@ impl Specification {
     /// Returns the samples from a finished sweep, given all of its entries.
     ///
     /// # Errors
-    /// Returns the replications to run next if any are missing.
+    /// Returns the replications to be run next, if any are missing.
     pub fn complete(&self, entries: Vec<JournalEntry>) -> Result<Samples, Vec<Span>> {
         let plan = Plan::new(self, entries, |_| true);
         let wanted = plan.wanted();

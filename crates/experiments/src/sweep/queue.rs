@@ -18,7 +18,7 @@ type Place = (usize, u64);
 pub(super) struct WorkQueue<'s, 'l> {
     specification: &'s Specification,
     environment: Environment<'s>,
-    /// Results of jobs that run alone on the network, shared by all points.
+    /// Results, shared by all points, for jobs that are alone on the network.
     histories: Histories,
     state: Mutex<State<'s, 'l>>,
     changed: Condvar,
@@ -31,7 +31,7 @@ struct State<'s, 'l> {
     /// The index of the first point that may still need replications.
     first_open: usize,
     in_flight: usize,
-    /// The error of the earliest failed run, in order of point and replication.
+    /// The error of the first failed run in order of point and replication.
     fault: Option<(Place, SweepError)>,
     /// An error that ended the sweep immediately.
     end: Option<SweepError>,
@@ -170,7 +170,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
 
 impl State<'_, '_> {
     /// Takes the next replication to run. After a failure, replications that precede the failed one
-    /// still run, because if one of them also fails, its error is reported instead.
+    /// still run. If one of them also fails, its error is reported instead.
     fn take(&mut self) -> Option<Task> {
         for point in self.first_open..self.plan.len() {
             if point == self.first_open && !self.plan.is_open(point) {

@@ -65,7 +65,8 @@ fn values_are_those_of_a_simulation() {
             assert!((simulated - value).abs() <= 1e-9 * simulated.abs().max(1.0), "{metric}");
         }
     }
-    // When no jobs are rejected, each change must equal the difference between the two values.
+    // If no jobs are rejected, each change must equal the alternative's value minus the present
+    // value.
     for one in advice.alternatives.iter().filter(|one| one.run.rejected == 0) {
         for (place, change) in one.changes.iter().enumerate() {
             let difference = one.run.values[place].unwrap() - advice.present.values[place].unwrap();

@@ -1,4 +1,4 @@
-//! Tests of experiments with entries added by a caller.
+//! Tests of experiments that use entries added by a caller.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,8 +35,8 @@ fn scheduler(name: &'static str, build: BuildScheduler) -> pavior_scheduling::En
     pavior_scheduling::Entry::new(name, SchedulerKind { build })
 }
 
-/// Returns a catalogue with First Fit, FCFS and `ring` under other names, built by closures that
-/// capture variables, and with an additional shape rule.
+/// Returns a catalogue that also has First Fit, FCFS and `ring` under other names, each built by a
+/// closure that captures variables, and an additional shape rule.
 fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     let first_fit: Selection = "ff".parse().unwrap();
@@ -140,7 +140,7 @@ impl Strategy for Failing {
     }
 }
 
-/// Returns the error from running a scheduler and a strategy from a catalogue.
+/// Returns the error that occurs when a catalogue's scheduler and strategy are run.
 fn error_of(catalogue: &Catalogue, scheduler: &str, strategy: &str) -> CallerError {
     let text = format!(
         "machine = 'mesh:6x6'\nstrategy = '{strategy}'\nscheduler = '{scheduler}'\nload = 3\n\

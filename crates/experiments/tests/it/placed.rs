@@ -88,7 +88,8 @@ fn overlaps_and_shared_routers_are_counted() {
     assert_eq!(counts(LOG, "mesh:2x1", "n[0,3,2,1]"), of_nodes);
 }
 
-/// Two single-node jobs that overlap in time, as a PBS log and (below) as a Kubernetes log.
+/// Two single-node jobs that overlap in time, recorded in a PBS log and (below) in a Kubernetes
+/// log.
 const PBS: &str = "03/18/2017 00:01:15;E;1.h;ctime=100 start=160 end=220 exec_host=n0/0-31
 03/18/2017 00:01:16;E;2.h;ctime=100 start=170 end=230 exec_host=n1.site.org/3+n1.site.org/2
 ";

@@ -1,7 +1,7 @@
 //! Shifting a set of nodes along an axis, a whole word at a time.
 //!
-//! Nodes at consecutive coordinates are a few bits apart within a word, a few bits apart within a
-//! row of several words, or a few words apart, depending on the axis.
+//! Depending on the axis, nodes at consecutive coordinates are a few bits apart within a word, a
+//! few bits apart within a row of several words, or a few words apart.
 //!
 //! Invariant: bits from beyond the end of an axis are never shifted in unless the axis wraps.
 //!
@@ -17,7 +17,7 @@ fn and_further(words: &mut [u64], distance: usize) {
     let kept = words.len() - distance;
     let mut index = 0;
     // Read several words before writing any. This is safe because the indices ascend, but compilers
-    // may not do it on their own.
+    // may not make this change on their own.
     while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
         further.copy_from_slice(&words[index + distance..][..TOGETHER]);
@@ -133,8 +133,8 @@ impl Axis {
         }
     }
 
-    /// Computes the set bits whose neighbor on the high or low side of the axis is clear or is past
-    /// the end.
+    /// Finds the set bits whose neighbor on the high or low side of the axis is clear or past the
+    /// end.
     pub(crate) fn without_neighbour(self, words: &[u64], out: &mut [u64], ring: bool, high: bool) {
         match self {
             Axis::Lanes { n, step, lanes } => {
@@ -192,8 +192,8 @@ fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
     }
 }
 
-/// Computes the bits at one end of the axis that have no neighbor. On a ring, their neighbors are
-/// in `around`. On other axes, bits at the end have no neighbors.
+/// Finds the bits at one end of the axis that have no neighbor in the set. On a ring, the neighbors
+/// are in `around`. On other axes, bits at the end never have a neighbor.
 fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
     if ring {
         without(out, words, around);

@@ -47,7 +47,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if any
-    /// of its free nodes is not free here.
+    /// of its free nodes is not free in this one.
     pub fn take_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
         self.check_set(nodes, |own, other| other & !own, OccupancyError::NotFree)?;
         self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word &= !nodes);
@@ -60,7 +60,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the other occupancy is for another grid, or if any
-    /// of its free nodes is free here.
+    /// of its free nodes is free in this one.
     pub fn give_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
         self.check_set(nodes, |own, other| other & own, OccupancyError::NotTaken)?;
         self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word |= nodes);
@@ -93,7 +93,7 @@ fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
     if words < FEW_WORDS { pass.run() } else { Vectors::widest().run(pass) }
 }
 
-/// A pass that clears the bits that are not in another set, and counts the remaining ones.
+/// A pass that clears the bits that are not in another set, and counts the remaining bits.
 struct Keep<'a> {
     words: &'a mut [u64],
     other: &'a [u64],

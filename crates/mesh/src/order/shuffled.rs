@@ -41,7 +41,7 @@ pub fn shuffled_snake(grid: &Grid) -> Vec<NodeId> {
     })
 }
 
-/// Returns the nodes quadrant by quadrant in snake order, recursively within each quadrant.
+/// Returns the nodes quadrant by quadrant in snake order, with each quadrant ordered recursively.
 pub fn quadrant_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let [x, y, z] = point.map(u32::from);

@@ -5,7 +5,7 @@
 //!   search:       none      corners                leaps              rows
 //! ```
 //!
-//! The bound is the list length at which leaping costs as much as shifting rows, which depends on
+//! The bound is the list length at which leaping costs as much as shifting rows. It depends on
 //! whether the shape has a long side. If a search by leaps takes too many steps, it gives up, and a
 //! row search continues from the plane that it reached.
 //!
@@ -206,7 +206,8 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by leaps among at most N groups of boxes, then by rows if there are too many leaps.
+    /// Searches by leaps among at most N groups of boxes. If there are too many leaps, continues by
+    /// rows.
     fn first_by_leaps<const N: usize, const RINGS: bool>(
         &mut self,
         free: &Occupancy,

@@ -10,8 +10,8 @@
 //! Invariant: `keys[i]` is the base of the i-th box, and no two keys are equal. The key of a cover
 //! (a permanently busy box) is marked, because a cover may have the same base as another box.
 //!
-//! Cost: O(1) to add or remove a box. A short list is scanned to find a box, while a long list (as
-//! with thousands of jobs) has an index.
+//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned, while a long list
+//! (for example, with thousands of jobs) has an index.
 
 use super::key_index::KeyIndex;
 use super::lanes::I16x8;
@@ -46,7 +46,7 @@ const COVER: u64 = 1 << 63;
 impl BusyBoxes {
     /// The number of boxes in a group.
     pub(super) const LANES: usize = 8;
-    /// The number of groups by which the list grows, and the maximum number that a search reads.
+    /// The number of groups by which the list grows, and the most groups that a search reads.
     pub(super) const GROUPS: usize = 8;
 
     #[inline]

@@ -1,4 +1,4 @@
-//! A search that tests every candidate for the first free base, used if few boxes are busy.
+//! A search for the first free base that tests every candidate. It is used if few boxes are busy.
 //!
 //! On each axis, the first free base is at 0 or directly after a busy box; otherwise, the preceding
 //! base on that axis would also be free. With m boxes, there are therefore m + 1 candidates per
@@ -11,9 +11,9 @@
 //!           |<-- 5 -->|            nothing. On a ring of 12, A is 9 ahead.
 //! ```
 //!
-//! Inside a box, the gap is 0. Boxes are in groups of eight. For each candidate and group, a byte
-//! has one bit per box, set if the box forbids the candidate. A base is free if the bytes for its
-//! three coordinates share no set bit. Vectors test many bases at once, without branches.
+//! Inside a box, the gap is 0. Boxes are in groups of eight. Each candidate has one byte per group,
+//! with one bit per box, which is set if the box forbids the candidate. A base is free if the bytes
+//! for its three coordinates share no set bit. Vectors test many bases at once, without branches.
 //!
 //! Invariant: the candidates on each axis include the coordinate of every possible first free base.
 //! The result is therefore exact, both on lines and on rings.
@@ -35,7 +35,7 @@ type ForbiddenBy<const G: usize> = [[u64; G]; G];
 /// recomputed.
 const NOT_KNOWN: u64 = u64::MAX;
 
-/// The candidates on an axis, in up to G batches of eight, just as the boxes are in G groups of
+/// The candidates on an axis, in up to G batches of eight. The boxes are likewise in G groups of
 /// eight.
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
@@ -199,8 +199,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     /// Finds a shape's first free base, given the boxes that forbid the candidates on each axis.
     #[inline(always)]
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
-        // For each pair of x and y candidates and each group, the boxes that forbid both. Pairs
-        // with the same y candidate form a row. One or two rows fill a vector.
+        // For each pair of x and y candidates and each group, the boxes that forbid both
+        // candidates. Pairs with the same y candidate form a row. One or two rows fill a vector.
         let mut rows = [[U8x16::ZERO; G]; R];
         for row in 0..R {
             let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];
@@ -234,7 +234,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     }
 
     /// Returns the first free base, which must exist. Finds the first plane with a free base, then
-    /// the first row with one in that plane.
+    /// the first row in that plane with a free base.
     #[inline(always)]
     fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;
@@ -263,7 +263,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     }
 
     /// Returns the index and coordinate of the lowest candidate in a set of bits. A candidate too
-    /// near the end of a line is never the lowest, because the set then contains the one at 0.
+    /// near the end of a line is never the lowest, because the set then contains the candidate at
+    /// 0.
     #[inline(always)]
     fn least(&self, axis: usize, mut candidates: u32) -> (usize, u16) {
         let mut least = (0, u16::MAX);

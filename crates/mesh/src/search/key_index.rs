@@ -40,7 +40,7 @@ impl KeyIndex {
         }
     }
 
-    /// Removes a key from the list and moves the last key to its position, which is returned.
+    /// Removes a key from the list, moves the last key to its position, and returns that position.
     pub(super) fn swap_remove(&mut self, keys: &mut Vec<u64>, key: u64) -> Option<usize> {
         let hole = self.find(keys, key)?;
         let place = self.slots[hole];

@@ -1,5 +1,5 @@
-//! A search that leaps from the end of one busy box to the next until it reaches the first free
-//! base. Used if there are few busy boxes.
+//! A search that finds the first free base by leaping over busy boxes, from the end of one to the
+//! end of the next. Used if there are few busy boxes.
 //!
 //! For a shape with side a, a busy box that is w nodes long on an axis rules out `w + a - 1` bases
 //! on that axis. While a box forbids the current base, the search leaps to the end of that box
@@ -18,8 +18,8 @@
 //!
 //! Invariant: no base before the current one, in row-major order, is free. The result is exact.
 //!
-//! Cost: O(m / 8) vector operations per leap for m busy boxes, and at most O(m^3) leaps. Real
-//! schedules need about m leaps. The search gives up when it exceeds its leap budget.
+//! Cost: O(m / 8) vector operations per leap for m busy boxes, and at most O(m^3) leaps. In real
+//! schedules, a search needs about m leaps. It gives up when it exceeds its leap budget.
 
 use std::ops::ControlFlow;
 
@@ -99,7 +99,7 @@ impl<const N: usize> Forbidden<N> {
             if RINGS {
                 past += self.around & past.simd_lt(I16x8::ZERO);
             }
-            // If `at` precedes the forbidden bases, `past` is negative (large when unsigned).
+            // If `at` precedes the forbidden bases, `past` is negative (a large unsigned number).
             left[i] = self.count[i].saturating_sub_unsigned(past);
         }
         left
@@ -183,8 +183,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         }
     }
 
-    /// Searches a plane. If all of its bases are forbidden, returns the number of planes, starting
-    /// with this one, for which this remains true.
+    /// Searches a plane. If all of its bases are forbidden, returns the number of consecutive
+    /// planes, starting with this one, whose bases all remain forbidden.
     #[inline(always)]
     fn plane(
         &self,
@@ -240,8 +240,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
 }
 
 /// Returns the longest leap over a box that forbids a whole row or plane, and the box's index. The
-/// leap is 0 if there is no such box. Such boxes are common on a mesh but rare on a ring, where the
-/// search does not look for them.
+/// leap is 0 if there is no such box. Such boxes are common on a mesh. On a ring, they are rare,
+/// and the search does not look for them.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

@@ -85,7 +85,8 @@ enum Index {
 pub struct SearchMethods {
     /// Enables the search of words held in registers, for machines of up to 8x8x8.
     pub cube: bool,
-    /// Enables the search by corners, for few busy boxes and at least one axis that wraps.
+    /// Enables the search by corners, which requires few busy boxes and at least one axis that
+    /// wraps.
     pub corners: bool,
     /// Enables the search that leaps from one busy box to the next.
     pub leaps: bool,
@@ -117,10 +118,10 @@ impl Default for SearchMethods {
 /// The amount of work that searches have done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// The number of busy boxes tested. Each leap tests the whole list, as does each shape searched
-    /// by corners. Searching an empty list counts as testing one box.
+    /// The number of busy boxes tested. Each leap tests the whole list, and so does each search by
+    /// corners for a shape. Searching an empty list counts as testing one box.
     pub boxes: u64,
-    /// The number of rows computed, or of words if the whole machine was searched.
+    /// The number of rows computed, or the number of words for searches of the whole machine.
     pub words: u64,
 }
 
@@ -179,7 +180,7 @@ impl BoxSearch {
     }
 
     /// Marks as busy a box that overlaps a covered box. `free` lists the disjoint parts of the new
-    /// box that were free. After releasing the new box, the caller must re-cover the old one.
+    /// box that were free. After releasing the new box, the caller must cover the other box again.
     pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         match &mut self.index {
             Index::Cube(cube) => free.iter().for_each(|part| cube.flip(part)),

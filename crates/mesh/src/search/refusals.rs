@@ -10,7 +10,7 @@
 //!
 //! Invariant: a refusal holds for every base whose box does not overlap its `released` box.
 //!
-//! Cost: each query makes one check per stored refusal, of which there are at most 32.
+//! Cost: one check per query and stored refusal. At most 32 refusals are stored.
 
 use super::region::Region;
 use crate::{Cuboid, Grid, Sides};
@@ -30,18 +30,18 @@ pub enum RefusalKey {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
-    /// The refusals, oldest first until the list is full; new ones then overwrite old ones. No
-    /// refusal implies an earlier one.
+    /// The refusals, oldest first until the list is full. After that, new ones overwrite old ones.
+    /// No refusal implies an earlier one.
     kept: Vec<Refusal>,
     /// The position that was overwritten most recently after the list became full.
     next: usize,
-    /// A box around everything released since the last query. It is added to the refusals only at
-    /// the next query, because a single job may release thousands of boxes.
+    /// A box around everything released since the last query. The box is added to the refusals only
+    /// at the next query, because a single job may release thousands of boxes.
     pending: Option<Cuboid>,
 }
 
-/// The maximum number of stored refusals. It is enough for the smallest shapes in a long queue,
-/// which matter most, because refusing a shape implies refusing all larger ones.
+/// The maximum number of stored refusals. It is enough for the smallest shapes in a long queue.
+/// These matter most, because refusing a shape implies refusing all larger ones.
 const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ pub(super) enum Known {
 
 impl Known {
     /// Records that a shape can fit only where it overlaps `released`. If another such box is
-    /// already known, keeps the smaller one, which leaves less to search.
+    /// already known, keeps the smaller of the two, because it leaves less to search.
     fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
             Known::Except(other) if other.volume() <= released.volume() => self,
@@ -84,7 +84,7 @@ impl Known {
 }
 
 impl Refusals {
-    /// Returns the conclusion from those earlier refusals that apply to a query.
+    /// Returns the conclusion about a query from the earlier refusals that apply to it.
     #[inline(always)]
     pub(super) fn of(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
         if self.kept.is_empty() || asked == RefusalKey::Once {
@@ -168,7 +168,7 @@ impl Refusal {
     }
 }
 
-/// Returns a box around two boxes, extending in the shorter direction on a ring.
+/// Returns a box that contains two boxes. On a ring, it extends in the shorter direction.
 fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     let mut both = *a;
     for axis in 0..3 {

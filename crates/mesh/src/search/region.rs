@@ -16,13 +16,14 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 pub(super) struct Region {
     pub(super) first: Coordinates,
     pub(super) last: Coordinates,
-    /// The planes between `first` and `last` that are outside the region, given by the first such
-    /// plane and the plane after the last one.
+    /// The planes between `first` and `last` that are outside the region, given as the first such
+    /// plane and the plane after the last such plane.
     pub(super) gap: [u16; 2],
 }
 
 impl Region {
-    /// Returns the region of all of a shape's canonical bases, or `None` if the shape does not fit.
+    /// Returns the region that contains all canonical bases of a shape, or `None` if the shape does
+    /// not fit.
     #[inline]
     pub(super) fn whole(grid: &Grid, shape: Sides) -> Option<Region> {
         let mut last = [0; 3];

@@ -21,12 +21,12 @@ use super::rows::{Row, Rows};
 use super::vectors::Kernel;
 use crate::{Coordinates, Grid, Sides};
 
-/// The approximate size, in bytes, of the rows searched at a time.
+/// The approximate size, in bytes, of the rows that are searched at a time.
 const GROUP: usize = 1536;
 /// The maximum length of runs along z that are computed directly from the planes.
 const DIRECT: u16 = 8;
-/// Number of rows per plane above which a region's rows are copied and searched on their own, if
-/// the region has at most half of all rows.
+/// The number of rows per plane above which a region's rows are copied and searched separately,
+/// provided that they are at most half of all rows.
 const LARGE: usize = 32;
 /// Number of shifts that suffice to find runs of up to 64 nodes.
 const SHIFTS: usize = 6;

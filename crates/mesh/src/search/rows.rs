@@ -51,7 +51,7 @@ pub(super) struct Rows<R, const L: usize> {
     /// The rows, plane by plane, with a row of zeros after each plane. L more rows follow, so that
     /// whole vectors can be read.
     pub(super) list: Vec<R>,
-    /// Scratch space, for the rows read by the next pass and the rows that it writes.
+    /// Scratch space for the rows that the next pass reads and the rows that it writes.
     pub(super) scratch: [Vec<R>; 2],
     /// Scratch space for the rows of a small region that is searched on its own.
     pub(super) part: Vec<R>,
@@ -73,7 +73,7 @@ impl<R: Row, const L: usize> Rows<R, L> {
         usize::from(self.grid.side(1)) + 1
     }
 
-    /// Flips the nodes in a box, which must be all free or all busy.
+    /// Flips the nodes in a box. The nodes must be all free or all busy.
     pub(super) fn flip(&mut self, cuboid: &Cuboid) {
         let stride = self.stride();
         for piece in cuboid.unwrapped(&self.grid) {

@@ -1,8 +1,8 @@
 //! Selects the processor's widest vector instructions at run time.
 //!
-//! The searches are plain loops over arrays that the compiler turns into vector instructions. Every
-//! x86-64 processor has 16-byte vectors, and AVX2 adds 32-byte vectors, so each search is compiled
-//! twice.
+//! The searches are plain loops over arrays, and the compiler turns the loops into vector
+//! instructions. Every x86-64 processor has 16-byte vectors, and AVX2 adds 32-byte vectors, so each
+//! search is compiled twice.
 //!
 //! Invariant: no other file detects processor features. AVX2 code runs only where `Seen` proves
 //! that the processor supports it.
@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_answer() {
-        // Miri is configured to report all of these features, so the call itself is tested.
+        // Miri is configured to report every required processor feature, so the call itself is
+        // tested.
         #[cfg(all(miri, target_arch = "x86_64"))]
         assert_ne!(Vectors::widest(), Vectors::Baseline);
         let words: Vec<u64> = (0..37).map(|n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();

@@ -49,7 +49,7 @@ fn first(free: &Occupancy, shape: Sides) -> Option<Cuboid> {
     bases.map(|base| Cuboid::new(base, shape)).find(|cuboid| free.is_free(cuboid))
 }
 
-/// Runs random requests, grants and releases. Every search must agree with [`first`].
+/// Performs random requests, grants and releases. Every search must agree with [`first`].
 fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     let mut dice = Dice(seed);
     let mut free = Occupancy::all_free(grid);
@@ -160,7 +160,8 @@ fn what_is_released_past_the_end_of_a_ring_is_found() {
 
 #[test]
 fn a_box_longer_than_half_of_the_longest_ring_is_found() {
-    // This search reads more planes than the axis has, and their number does not fit in a `u16`.
+    // This search reads more planes than the axis has. The number of planes read does not fit in a
+    // `u16`.
     let length = u16::MAX;
     let grid = Grid::new(&[1, 1, length], &[false, false, true]).unwrap();
     let mut free = Occupancy::all_free(grid);

@@ -1,4 +1,4 @@
-//! Hold times of links for the messages in an iteration, without contention.
+//! Times for which the messages in an iteration would hold links without contention.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
@@ -14,9 +14,9 @@ use crate::traffic::{Layout, TrafficPlan};
 ///
 /// A message holds a link from the cycle in which the link is granted to its header until its tail
 /// has left the buffer after the link. The hold time depends on the routing delay t_s, the message
-/// length L, the buffer size B and the number a of channels that follow on the message's path,
-/// including the ejection channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over all b
-/// from 0 to the smaller of (L-1)/B and a-1.
+/// length L, the buffer size B and the number of channels that follow the link on the message's
+/// path, a, which includes the ejection channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles
+/// over all b from 0 to the smaller of (L-1)/B and a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
     /// The link, represented by one of its virtual channels.

@@ -80,7 +80,8 @@ pub struct ChannelLoad {
     channels: Channels,
     /// For each channel, the flits recorded individually rather than as part of a run of links.
     own: Vec<u64>,
-    /// For each link, the flits of runs that start there minus those of runs that end just before.
+    /// For each link, the flits of runs that start at it minus those of runs that end just before
+    /// it.
     rise: Vec<i64>,
     flit_hops: u128,
     router_traversals: u128,

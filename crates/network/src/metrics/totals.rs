@@ -6,8 +6,8 @@ use crate::message::Delivery;
 /// Totals over messages. All fields are integers, so means do not depend on the order in which
 /// messages are counted or on how the messages are grouped.
 ///
-/// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so the 64-bit and 128-bit
-/// fields can hold the totals over fewer than 2^32 messages.
+/// A message has fewer than 2^32 flits, crosses fewer than 2^18 links and takes fewer than 2^63
+/// cycles, so 64 and 128 bits suffice for the totals over fewer than 2^32 messages.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;

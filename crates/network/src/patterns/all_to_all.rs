@@ -1,10 +1,10 @@
 //! All to all: every rank s sends to every other rank, in the order s+1, s+2, … mod k. With
 //! `from-zero`, the order is 0, 1, 2, …, skipping s. There are k (k - 1) messages per iteration.
 //!
-//! If a job sends a given number of messages, and several may be in flight, the pattern runs in
+//! If a job sends a given number of messages and several may be in flight, the pattern runs in
 //! rounds. In round r, every rank sends to the r-th destination in its order. Each round starts
-//! when all messages in the previous round have been delivered, and the job ends after the round in
-//! which it reaches the requested number.
+//! when all messages in the previous round have been delivered. The job ends after the round in
+//! which it reaches the requested number of messages.
 //!
 //! ```text
 //!   round 1:  0>1 1>2 2>3 3>0      round 2:  0>2 1>3 2>0 3>1      round 3:  0>3 1>0 2>1 3>2
@@ -58,8 +58,8 @@ pub(super) static ENTRY: Entry = Entry {
     },
 };
 
-/// Rejects machines so large that, with senders taking turns, the number of rounds, k (k - 1),
-/// might not fit in 32 bits.
+/// Rejects machines so large that the number of rounds when senders take turns, k (k - 1), might
+/// not fit in 32 bits.
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;
     too_many.then(|| format!("requires a machine with at most 65536 nodes, but {grid} has more"))

@@ -1,4 +1,4 @@
-//! All to all along one axis: each rank sends to every other rank on its line of the logical grid
+//! All to all along one axis: in the logical grid, each rank sends to every other rank on its line
 //! along that axis, starting with the next rank. This pattern occurs within each group in
 //! expert-parallel training, and between the passes of a distributed FFT.
 //!

@@ -39,7 +39,7 @@ impl Lattice {
         [rank % w, rank / w % d, rank / (w * d)]
     }
 
-    /// Returns the rank at a displacement from `rank`, or `None` if no other rank is there.
+    /// Returns the rank at the given displacement from `rank`, or `None` if no other rank is there.
     pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
         let place = self.place(rank);
         let [w, d, _] = self.sides.map(u32::from);
@@ -58,8 +58,8 @@ impl Lattice {
         (other < self.ranks && there != place).then_some(other)
     }
 
-    /// Returns a rank's neighbors at a distance, in the order east, west, north, south, up, down
-    /// (+x, -x, +y, -y, +z, -z).
+    /// Returns a rank's neighbors at the given distance, in the order east, west, north, south, up,
+    /// down (+x, -x, +y, -y, +z, -z).
     pub(super) fn neighbours(&self, rank: u32, distance: u32) -> impl Iterator<Item = u32> {
         let own = *self;
         let (place, [w, d, _]) = (own.place(rank), own.sides.map(u32::from));

@@ -1,7 +1,7 @@
 //! Communication patterns for jobs, one per file, and their registry.
 //!
 //! A pattern is a rule, not a list. A rank's destination in a round is computed on demand, so the
-//! 65,280 messages in an all-to-all among 256 processors are never all in memory at once.
+//! 65,280 messages of an all-to-all among 256 processors are never in memory all at once.
 
 mod all_reduce;
 mod all_to_all;

@@ -9,9 +9,10 @@ use crate::patterns::RankGrid;
 ///
 /// In a single box, nodes are ranked by their offset from its base (wrapping around if necessary),
 /// with x varying fastest. With several parts, nodes are ranked by [`RankOrder`]. Only the
-/// requested number of nodes are used. In a larger box, these form a box with the requested sides
-/// at the same base (rotated if necessary) or, if it does not fit, are simply the first nodes. The
-/// logical grid has the sides of the used box or, with several parts, of the request.
+/// requested number of nodes are used. If the box is larger than requested, the used nodes form a
+/// box with the requested sides at the same base (rotated if necessary). If such a box does not
+/// fit, the first nodes are used. The logical grid has the sides of the used box or, with several
+/// parts, the requested sides.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -34,8 +35,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Computes the layout of a job that requested `nodes` nodes (in a box with the given `sides`,
-    /// if it requested a shape) and was granted `parts`. The parts must be on the grid, be
+    /// Computes the layout of a job that requested `nodes` nodes and was granted `parts`. If the
+    /// job requested a shape, its box has the given `sides`. The parts must be on the grid, be
     /// disjoint, and have at least `nodes` nodes in total. [`RankOrder::Pattern`] needs a pattern
     /// ([`PatternLayouts`](super::PatternLayouts)), so it is treated as `Coordinates` here.
     pub fn new(

@@ -1,4 +1,4 @@
-//! The messages that jobs send, and when jobs send them.
+//! The messages that jobs send, and the rules for sending them.
 //!
 //! - [`Layout`] assigns a node to each rank.
 //! - [`Communication`] is the number of iterations or messages in a job.
@@ -46,7 +46,7 @@ pub enum Sending {
     /// One message per rank.
     Blocking,
     /// No limit on messages in flight. Each rank creates its messages as soon as it may send them,
-    /// and they queue at its injection channel.
+    /// and the messages queue at its injection channel.
     Pipelined,
 }
 

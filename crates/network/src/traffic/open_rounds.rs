@@ -7,7 +7,7 @@
 //!               messages of this one have been delivered
 //! ```
 //!
-//! Cost: O(log n) per delivery for n early messages, and O(rounds in the stage) per stage opened.
+//! Cost: O(log n) per delivery for n early messages, and O(rounds in the stage) to open a stage.
 
 use std::collections::BTreeSet;
 
@@ -106,8 +106,8 @@ impl OpenRounds {
     }
 }
 
-/// Finds the first stage, at or after a round, that has messages. Returns its range of rounds and
-/// its number of messages.
+/// Finds the first stage at or after a round that has messages. Returns the stage's range of rounds
+/// and its number of messages.
 fn stage(schedule: &Schedule, from: u64) -> (u64, u64, u64) {
     let rounds = u64::from(schedule.pattern().rounds()).max(1);
     let mut start = from;

@@ -1,4 +1,4 @@
-//! Computes layouts for jobs that use the same pattern, caching data that depends only on the
+//! Computes layouts for jobs that use the same pattern, and caches data that depends only on the
 //! logical grid.
 //!
 //! Invariant: a cached map equals a newly computed one. Maps are never cached for patterns that
@@ -15,9 +15,9 @@ use super::pattern_map::PatternMap;
 use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-/// A cache that computes layouts with [`RankOrder::Pattern`] for jobs that use a pattern. Maps the
-/// requested logical grid to a job's nodes so that the messages in an iteration cross few links.
-/// Data that depends only on the logical grid is kept for later jobs.
+/// A cache that computes layouts with [`RankOrder::Pattern`] for jobs that use a pattern. It maps
+/// the requested logical grid to a job's nodes so that the messages in an iteration cross few
+/// links. Data that depends only on the logical grid is kept for later jobs.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -58,10 +58,10 @@ struct AskedBox {
 }
 
 impl PatternLayouts {
-    /// The maximum total number of ranks in cached logical grids, which then take about 40 MB.
+    /// The maximum total number of ranks in cached logical grids. A full cache takes about 40 MB.
     const MOST_RANKS: usize = 1 << 18;
 
-    /// The maximum total number of ranks in cached layouts, which then take 16 MB.
+    /// The maximum total number of ranks in cached layouts. A full cache takes 16 MB.
     const MOST_BOX_RANKS: usize = 1 << 22;
 
     /// Creates an empty cache for jobs that use a pattern.
@@ -75,8 +75,8 @@ impl PatternLayouts {
     /// with more than 1,024 nodes.
     ///
     /// Random values are drawn from a copy of `draw`. Falls back to [`RankOrder::Coordinates`] if
-    /// the pattern has no iterations, sends the same amount between all pairs of ranks, or has more
-    /// than 2^20 ranks times rounds.
+    /// the pattern has no iterations, if it sends the same amount between all pairs of ranks, or if
+    /// ranks times rounds exceed 2^20.
     pub fn layout(
         &mut self,
         grid: &Grid,

@@ -7,8 +7,8 @@
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// Senders that block, with one message in flight per rank, and pipelined senders that must wait
-/// for incoming messages before sending more.
+/// Blocking senders, which have one message in flight per rank, and pipelined senders that must
+/// wait for incoming messages before sending more.
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,

@@ -99,8 +99,8 @@ impl Schedule {
     pub(super) fn next_send(&self, rank: u32, from: u64) -> Option<(u64, u32)> {
         let end = self.end_of(rank);
         let mut from = from;
-        // Search the rest of this iteration and then a whole one. If a rank sends nothing in a
-        // whole iteration, it never sends again.
+        // Search the rest of this iteration and then the whole of the next one. If a rank sends
+        // nothing in a whole iteration, it never sends again.
         for _ in 0..2 {
             if from >= end {
                 return None;

@@ -28,7 +28,7 @@ pub(super) struct Head {
 pub(super) struct Streams {
     open: OpenRounds,
     /// For each rank, the round after the last one in which it sent (`next`), the id of its next
-    /// message (`ids`), and the number of messages that it has left in the stage (`left`).
+    /// message (`ids`), and the number of messages that it has yet to send in the stage (`left`).
     next: Vec<u64>,
     ids: Vec<u64>,
     left: Vec<u64>,

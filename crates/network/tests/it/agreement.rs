@@ -45,7 +45,7 @@ struct Traffic {
     flits: u32,
     /// True if every message has `flits` flits; otherwise, each has between 1 and `flits`.
     fixed: bool,
-    /// The number of cycles during which messages are created, at multiples of `burst`.
+    /// The number of cycles during which messages are created, always at multiples of `burst`.
     span: u64,
     burst: u64,
     /// The inverse of the fraction of messages that go to the hot spot, or 0 if there is no hot

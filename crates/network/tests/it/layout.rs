@@ -51,7 +51,7 @@ fn an_over_sized_box_uses_the_requested_sides() {
     let flat = [boxed([0, 0, 0], [4, 2, 1])];
     let turned = Layout::new(&grid, &flat, 3, Some([1, 3, 1]), RankOrder::Coordinates);
     assert_eq!((nodes(&turned), turned.shape.sides), (vec![0, 1, 2], [3, 1, 1]));
-    // The granted box is the requested one rotated, so its own orientation is used.
+    // The granted box is a rotation of the requested one, so the granted orientation is used.
     let exact = Layout::new(&grid, &flat, 8, Some([2, 4, 1]), RankOrder::Coordinates);
     assert_eq!((nodes(&exact).len(), exact.shape.sides), (8, [4, 2, 1]));
 }

@@ -48,8 +48,8 @@ fn a_turned_box_and_a_box_of_other_sides_keep_the_grid_that_was_asked_for() {
     let turned = mapped(&grid, &[Cuboid::new([2, 1, 0], [3, 4, 1])], [4, 3, 1], "near-neighbour");
     assert_eq!(turned.shape.sides, [4, 3, 1]);
     assert_eq!(hops(&grid, &turned, "near-neighbour"), 34);
-    // On a row of nodes, ranks should be placed column by column, so that 9 pairs of neighbors are
-    // 3 hops apart and 8 pairs are adjacent.
+    // On a row of nodes, ranks should be placed column by column. Then 9 pairs of neighbors are 3
+    // hops apart, and 8 pairs are adjacent.
     let row = mapped(&grid, &[Cuboid::new([0, 5, 0], [12, 1, 1])], [4, 3, 1], "near-neighbour");
     assert!(hops(&grid, &row, "near-neighbour") <= 2 * (9 * 3 + 8));
     assert_eq!(row.shape.sides, [4, 3, 1]);
@@ -159,8 +159,8 @@ fn the_box_asked_for_is_laid_alike_wherever_it_lies() {
 
 #[test]
 fn a_remembered_layout_is_the_one_that_is_made_anew() {
-    // Grants the same boxes repeatedly: at different positions, rotated, and on two machines. One
-    // of the patterns draws a random root.
+    // Grants the same boxes repeatedly: at different positions, in different orientations, and on
+    // two machines. One of the patterns draws a random root.
     let mut draw = Stream::new(3, 0, "boxes");
     for name in ["near-neighbour", "ring", "one-to-all"] {
         let pattern: PatternSelection = name.parse().unwrap();

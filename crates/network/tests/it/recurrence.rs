@@ -61,7 +61,8 @@ pub(crate) fn deliveries(
         .collect();
     let mut t = messages.iter().map(|m| m.created.0).min().unwrap_or(0);
     let mut quiet = 0;
-    // An upper bound on the cycles without an event: a routing delay, plus the last creation time.
+    // An upper bound on consecutive cycles without an event: a routing delay plus the last creation
+    // time.
     let patience = delay + 2 + messages.iter().map(|m| m.created.0).max().unwrap_or(0);
     while quiet <= patience && all.iter().any(|m| m.tail(m.last()).is_none()) {
         quiet += 1;

@@ -72,7 +72,7 @@ fn ties_go_to_the_smaller_id_and_earlier_requests_go_first() {
 
 /// On a line of five nodes, a long message W blocks node 4's ejection channel, and a three-flit
 /// message M waits behind it. With B = 2, M fills the buffers after channels 3 -> 4 and 2 -> 3.
-/// Links 0 -> 1 and 1 -> 2 must be free, and the two links that M occupies must not be.
+/// Links 0 -> 1 and 1 -> 2 must be free, but the two links that M occupies must not be free.
 #[test]
 fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
     let through = |from: u32, to: u32| {
@@ -94,8 +94,8 @@ fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
 #[test]
 fn a_chain_of_blocked_messages_moves_together() {
     // Message 0 blocks node 5's ejection channel until cycle 4 + 50. Each of the other messages has
-    // one flit and occupies one buffer. They queue up one channel apart and advance in the cycle in
-    // which the next channel becomes free.
+    // one flit and occupies one buffer. They queue up one channel apart, and each advances in the
+    // cycle in which its next channel becomes free.
     let list = [(5, 5, 50, 0), (4, 5, 1, 0), (3, 5, 1, 0), (2, 5, 1, 0), (1, 5, 1, 0)];
     let got = delivered("mesh:6", settings(3, 1), &list);
     assert_eq!(got[0], 54);

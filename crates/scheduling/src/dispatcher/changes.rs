@@ -66,8 +66,8 @@ impl Dispatcher {
     }
 
     /// Records that a job has held these nodes since `start`. Use this for jobs that are already
-    /// running, or whose nodes were chosen by something other than the scheduler or the strategy.
-    /// Advance reservations are not checked.
+    /// running, and for jobs whose nodes were not chosen by the scheduler or the strategy. Advance
+    /// reservations are not checked.
     ///
     /// # Errors
     /// Returns an error if the job is already waiting or running, or if [`Machine::allocate_at`]
@@ -127,7 +127,8 @@ impl Dispatcher {
         self.disturb(Change::Failure, |machine| machine.repair(node))
     }
 
-    /// Sets whether the switches joining parts of placements work ([`Machine::set_switches`]).
+    /// Sets whether the switches that join the parts of placements work
+    /// ([`Machine::set_switches`]).
     pub fn set_switches(&mut self, work: bool) {
         self.disturb(Change::Failure, |machine| machine.set_switches(work));
     }

@@ -10,8 +10,8 @@ use crate::{AttemptObserver, Start};
 
 /// A decision to start a waiting job now. It can only be carried out or dropped.
 ///
-/// A decision borrows its dispatcher, so it cannot be started on another one, and nothing can
-/// change before it is started:
+/// A decision borrows its dispatcher, so it cannot be started on another dispatcher, and nothing
+/// can change before it is started:
 ///
 /// ```compile_fail,E0499
 /// # use pavior_kernel::Time;

@@ -82,8 +82,9 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Creates a dispatcher with an empty queue. Jobs that already hold nodes are treated as
-    /// running since time 0, without an expected end. Takes O(j log j) time for j such jobs.
+    /// Creates a dispatcher with an empty queue. Jobs that already hold nodes are treated as if
+    /// they had been running since time 0 and had no expected end. Takes O(j log j) time for j such
+    /// jobs.
     pub fn new(machine: Machine, scheduler: Box<dyn Scheduler>) -> Dispatcher {
         let mut running = Running::new();
         for (id, placement) in machine.held() {
@@ -149,8 +150,8 @@ impl Dispatcher {
         fork
     }
 
-    /// Copies the dispatcher with a finer time unit by multiplying all times by `ticks`. Advance
-    /// reservations are not copied.
+    /// Copies the dispatcher with all times multiplied by `ticks`, so that the time unit is finer.
+    /// Advance reservations are not copied.
     pub fn fork_in(&self, scheduler: Box<dyn Scheduler>, ticks: u64) -> Dispatcher {
         let finer = |time: Time| Time(time.0.saturating_mul(ticks));
         let told = |job: &Job| Job {

@@ -61,7 +61,7 @@ const MOST_GRANTS: usize = 1 << 16;
 pub(super) struct PlanStatus {
     /// The number of changes that voided a plan.
     pub(super) voided: u64,
-    /// The jobs that were granted nodes outside the queue since the scheduler was last called.
+    /// The jobs outside the queue that were granted nodes since the scheduler was last called.
     pub(super) granted: Vec<JobId>,
     /// True if the machine refuses every waiting job, false if it accepts at least one, and `None`
     /// if unknown. Grants do not change this value.

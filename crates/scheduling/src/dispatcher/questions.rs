@@ -74,8 +74,8 @@ impl Dispatcher {
         self.machine.could_ever_fit(request)
     }
 
-    /// Returns true if the machine refuses every waiting job and would still do so with fewer free
-    /// nodes. If so, no scheduler can start a waiting job until something other than a grant
+    /// Returns true if the machine refuses every waiting job and would also refuse them with fewer
+    /// free nodes. If so, no scheduler can start a waiting job until something other than a grant
     /// happens. The first call after a change costs one search per distinct request; later calls
     /// take O(1) time.
     pub fn refuses_all_waiting(&mut self) -> bool {
@@ -90,9 +90,9 @@ impl Dispatcher {
         *plan.refuses_all.insert(requests.all(refuses))
     }
 
-    /// Returns the scheduler's plan for the waiting jobs, or `None` if anything has changed since
-    /// the scheduler last found no job to start, or if the scheduler does not report plans. Takes
-    /// O(q) time for q waiting jobs.
+    /// Returns the scheduler's plan for the waiting jobs. Returns `None` if anything has changed
+    /// since the scheduler last found no job to start, or if the scheduler does not report plans.
+    /// Takes O(q) time for q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

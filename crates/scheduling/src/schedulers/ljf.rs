@@ -7,7 +7,7 @@
 //! waiting jobs, or O(q log q) after a failure.
 //!
 //! Source: Li & Cheng, "Job scheduling in a partitionable mesh using a two-dimensional buddy system
-//! partitioning scheme", IEEE TPDS 2(4), 1991, for a batch of jobs sorted by size.
+//! partitioning scheme", IEEE TPDS 2(4), 1991, where a batch of jobs is sorted by size.
 
 use std::cmp::Reverse;
 

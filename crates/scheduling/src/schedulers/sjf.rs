@@ -7,7 +7,7 @@
 //! q) time for q waiting jobs, or O(q log q) after a failure.
 //!
 //! Source: Majumdar, Eager & Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS
-//! 1988, for smallest number of processes first and smallest cumulative demand first.
+//! 1988, for the rules "smallest number of processes first" and "smallest cumulative demand first".
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_workload::Job;

@@ -23,7 +23,7 @@ pub(crate) fn holds(options: &Options) -> bool {
 /// The first promise made to the head of the queue, and the number of promises broken so far.
 ///
 /// A promise is broken if the job starts later than promised. It becomes void if a node fails or is
-/// repaired, if the advance reservations change, or if its nodes are granted to a job outside the
+/// repaired, if the advance reservations change, or if the promised nodes are granted outside the
 /// queue. The next promise then counts as the first.
 #[derive(Default)]
 pub(crate) struct HeadPromise {

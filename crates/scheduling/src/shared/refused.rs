@@ -83,7 +83,7 @@ impl Refused {
         self.ask(job, view.reach(job), || view.can_start(job).ok()).is_some()
     }
 
-    /// Starts the first of the oldest `window` jobs that can start.
+    /// Starts the first job that can start among the oldest `window` jobs.
     ///
     /// No job is requeued while the machine's state is unchanged, so skipped jobs keep their
     /// indices unless a job is withdrawn.

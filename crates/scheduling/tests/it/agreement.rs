@@ -69,7 +69,7 @@ impl Scheduler for Careless {
 fn scheduler(index: u64) -> Box<dyn Scheduler> {
     let names = schedulers();
     match names.get(index as usize % (names.len() + 1)) {
-        Some(name) => name.parse::<pavior_scheduling::Selection>().unwrap().build(()).unwrap(),
+        Some(name) => world::named(name),
         None => Box::new(Careless(index)),
     }
 }

@@ -13,7 +13,11 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, jobs_with_freedoms, schedulers, strategies};
-use crate::world::{NoObserver, World, fail_and_repair, in_lock_step, job, row};
+use crate::world::{Upset, World, fail_and_repair, in_lock_step, job, row};
+
+/// The schedulers that plan the starts of waiting jobs.
+const PLANNING: [&str; 5] =
+    ["easy", "easy:count", "easy-freedom", "conservative", "conservative:count"];
 
 /// Creates a reservation of whole columns of a machine for the given time interval.
 fn columns(number: u64, grid: &str, x: u16, width: u16, time: (u64, u64)) -> AdvanceReservation {
@@ -50,8 +54,7 @@ fn a_job_starts_beside_a_reservation_or_ends_by_it_or_waits() {
     let jobs = [job(0, 0, row(2), 30, 30), job(1, 0, row(2), 10, 10), job(2, 10, row(3), 1, 1)];
     for scheduler in schedulers() {
         let reserved = [columns(1, "mesh:4", 0, 2, (10, 20))];
-        let world = World::new("mesh:4", "ff", &scheduler).reserving(&reserved);
-        let world = world.run(&jobs, &mut NoObserver);
+        let world = World::new("mesh:4", "ff", &scheduler).reserving(&reserved).run(&jobs);
         let on = |x| Placement::Whole(Cuboid::new([x, 0, 0], [2, 1, 1]));
         assert_eq!((world.start_of(0), &world.of(0).placement), (Time(0), &on(2)), "{scheduler}");
         assert_eq!((world.start_of(1), &world.of(1).placement), (Time(0), &on(0)), "{scheduler}");
@@ -66,14 +69,13 @@ fn nobody_is_ended_for_a_reservation() {
     let jobs = [job(0, 0, row(4), 12, 5), job(1, 1, row(1), 1, 1)];
     for scheduler in schedulers() {
         let reserved = [columns(1, "mesh:4", 0, 4, (6, 15))];
-        let world = World::new("mesh:4", "ff", &scheduler).reserving(&reserved);
-        let world = world.run(&jobs, &mut NoObserver);
+        let world = World::new("mesh:4", "ff", &scheduler).reserving(&reserved).run(&jobs);
         assert_eq!((world.start_of(0), world.start_of(1)), (Time(0), Time(15)), "{scheduler}");
     }
 }
 
-/// The head must be promised the gap between two reservations if it fits there, and otherwise the
-/// time after both. The promise must not delay the job behind the head.
+/// The head must be promised a start in the gap between two reservations if it fits there, and
+/// otherwise a start after both. The promise must not delay the job behind the head.
 #[test]
 fn plans_are_made_around_reservations() {
     for (estimate, start) in [(4, 10), (5, 30)] {
@@ -82,13 +84,10 @@ fn plans_are_made_around_reservations() {
             job(1, 1, row(3), estimate, estimate),
             job(2, 2, row(1), 2, 2),
         ];
-        for scheduler in
-            ["easy", "easy:count", "easy-freedom", "conservative", "conservative:count"]
-        {
+        for scheduler in PLANNING {
             let reserved =
                 [columns(1, "mesh:4", 0, 2, (9, 10)), columns(2, "mesh:4", 1, 3, (14, 30))];
-            let world = World::new("mesh:4", "ff", scheduler).reserving(&reserved);
-            let world = world.run(&jobs, &mut NoObserver);
+            let world = World::new("mesh:4", "ff", scheduler).reserving(&reserved).run(&jobs);
             assert_eq!((world.start_of(1), world.broken()), (Time(start), 0), "{scheduler}");
             assert_eq!(world.start_of(2), Time(8), "{scheduler}");
         }
@@ -97,7 +96,7 @@ fn plans_are_made_around_reservations() {
 
 #[test]
 fn a_reservation_that_is_made_or_given_up_voids_promises() {
-    for scheduler in ["easy", "easy:count", "easy-freedom", "conservative", "conservative:count"] {
+    for scheduler in PLANNING {
         let mut world = World::new("mesh:4", "ff", scheduler);
         let dispatcher = &mut world.dispatcher;
         dispatcher.grant(job(0, 0, row(4), 5, 5), Time(0)).unwrap();
@@ -213,16 +212,18 @@ fn check(first: (u16, u64), ahead: &[(u16, u16, u64, u64)]) {
                 })
                 .collect();
             let world = world.reserving(&reserved);
-            let world = world.run(&[job(1, 0, row(job_of.0), job_of.1, job_of.1)], &mut NoObserver);
+            let world = world.run(&[job(1, 0, row(job_of.0), job_of.1, job_of.1)]);
             let start = (world.start_of(1), world.broken());
             assert_eq!(start, (Time(expected), 0), "{scheduler} {job_of:?} {first:?} {ahead:?}");
         }
     }
 }
 
-fn compare(scheduler: &str, jobs: &[Job], strategy: &str, reserved: &[AdvanceReservation]) {
-    let world = |scheduler: &str| World::new(GRID, strategy, scheduler).reserving(reserved);
-    in_lock_step(world(scheduler), world(&format!("{scheduler}:plain")), jobs, &[]);
+fn compare(scheduler: &str, jobs: &[Job], reserved: &[AdvanceReservation], upsets: &[Upset]) {
+    for strategy in STEADY {
+        let world = |scheduler: &str| World::new(GRID, strategy, scheduler).reserving(reserved);
+        in_lock_step(world(scheduler), world(&format!("{scheduler}:plain")), jobs, upsets);
+    }
 }
 
 /// Strategies whose answers depend only on the free nodes, or that are queried on new forks.
@@ -238,8 +239,7 @@ proptest! {
     ) {
         for scheduler in schedulers() {
             for strategy in ["tff", "tbl", "naive", "mbs", "random"] {
-                let world = World::new(GRID, strategy, &scheduler).reserving(&reserved);
-                let world = world.run(&jobs, &mut NoObserver);
+                let world = World::new(GRID, strategy, &scheduler).reserving(&reserved).run(&jobs);
                 prop_assert_eq!(world.started.len(), jobs.len(), "{} {}", scheduler, strategy);
             }
         }
@@ -250,9 +250,7 @@ proptest! {
         jobs in jobs_with_freedoms(40, Estimates::Any),
         reserved in reservations(),
     ) {
-        for strategy in STEADY {
-            compare("easy", &jobs, strategy, &reserved);
-        }
+        compare("easy", &jobs, &reserved, &[]);
     }
 
     /// With exact estimates, no job may start later than promised, even with reservations.
@@ -263,8 +261,7 @@ proptest! {
     ) {
         for strategy in ["tff", "tbl", "naive", "mbs"] {
             for scheduler in ["easy", "conservative"] {
-                let world = World::new(GRID, strategy, scheduler).reserving(&reserved);
-                let world = world.run(&jobs, &mut NoObserver);
+                let world = World::new(GRID, strategy, scheduler).reserving(&reserved).run(&jobs);
                 prop_assert_eq!(world.broken(), 0, "{} {}", scheduler, strategy);
             }
         }
@@ -281,8 +278,7 @@ proptest! {
     ) {
         for strategy in strategies(GRID) {
             for scheduler in ["scan-all", "easy", "conservative"] {
-                let world = World::new(GRID, strategy, scheduler).reserving(&reserved);
-                let world = world.run(&jobs, &mut NoObserver);
+                let world = World::new(GRID, strategy, scheduler).reserving(&reserved).run(&jobs);
                 prop_assert_eq!(world.started.len(), jobs.len(), "{} {}", scheduler, strategy);
             }
         }
@@ -293,9 +289,7 @@ proptest! {
         jobs in jobs_with_freedoms(40, Estimates::Any),
         reserved in reservations(),
     ) {
-        for strategy in STEADY {
-            compare("conservative", &jobs, strategy, &reserved);
-        }
+        compare("conservative", &jobs, &reserved, &[]);
     }
 
     #[test]
@@ -306,13 +300,7 @@ proptest! {
     ) {
         let upsets = fail_and_repair(&nodes);
         for scheduler in ["easy", "conservative"] {
-            for strategy in STEADY {
-                let world = |scheduler: &str| {
-                    World::new(GRID, strategy, scheduler).reserving(&reserved)
-                };
-                let plain = world(&format!("{scheduler}:plain"));
-                in_lock_step(world(scheduler), plain, &jobs, &upsets);
-            }
+            compare(scheduler, &jobs, &reserved, &upsets);
         }
     }
 }

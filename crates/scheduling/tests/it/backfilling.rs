@@ -9,7 +9,7 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, strategies};
-use crate::world::{NoObserver, StartObserver, World};
+use crate::world::{StartObserver, Started, World};
 
 /// The latest allowed start of each head, computed independently when it first becomes head.
 #[derive(Default)]
@@ -21,21 +21,19 @@ impl StartObserver for Bounds {
         if self.0.contains_key(&head.id) {
             return;
         }
-        let mut copy = world.dispatcher.machine().clone();
-        let mut bound = world.now;
-        for running in world.dispatcher.running().by_estimated_end() {
-            // The nodes of all jobs that end at the same time are freed before the next query.
-            if running.estimated_end() > bound {
-                if copy.probe(&head.request).is_ok() {
-                    break;
-                }
-                bound = running.estimated_end();
-            }
-            copy.release(running.job.id).unwrap();
-        }
-        if copy.probe(&head.request).is_ok() {
+        if let Some((bound, _)) = world.first_fit(&head.request) {
             self.0.insert(head.id, bound);
         }
+    }
+}
+
+/// Runs jobs under EASY, and asserts that no head starts later than first promised.
+fn keeps_promises(jobs: &[Job], strategy: &str) {
+    let mut bounds = Bounds::default();
+    let world = World::new(GRID, strategy, "easy").run_watched(jobs, &mut bounds);
+    assert_eq!(world.broken(), 0);
+    for (job, bound) in bounds.0 {
+        assert!(world.start_of(job.0) <= bound, "{job:?} with {strategy}");
     }
 }
 
@@ -47,12 +45,7 @@ proptest! {
         jobs in jobs(40, Estimates::Exact),
     ) {
         for strategy in strategies(GRID) {
-            let mut bounds = Bounds::default();
-            let world = World::new(GRID, strategy, "easy").run(&jobs, &mut bounds);
-            prop_assert_eq!(world.broken(), 0);
-            for (job, bound) in bounds.0 {
-                prop_assert!(world.start_of(job.0) <= bound, "{:?} with {}", job, strategy);
-            }
+            keeps_promises(&jobs, strategy);
         }
     }
 
@@ -62,12 +55,7 @@ proptest! {
         jobs in jobs(40, Estimates::Safe),
     ) {
         for strategy in ["tff", "tbl", "mbs", "naive"] {
-            let mut bounds = Bounds::default();
-            let world = World::new(GRID, strategy, "easy").run(&jobs, &mut bounds);
-            prop_assert_eq!(world.broken(), 0);
-            for (job, bound) in bounds.0 {
-                prop_assert!(world.start_of(job.0) <= bound, "{:?} with {}", job, strategy);
-            }
+            keeps_promises(&jobs, strategy);
         }
     }
 
@@ -85,7 +73,7 @@ proptest! {
             starts
         };
         for strategy in strategies(GRID) {
-            let run = |jobs| World::new(GRID, strategy, "conservative").run(jobs, &mut NoObserver);
+            let run = |jobs| World::new(GRID, strategy, "conservative").run(jobs);
             let (all, some) = (run(&jobs), run(&jobs[..part]));
             prop_assert_eq!((all.broken(), all.started.len()), (0, jobs.len()));
             prop_assert_eq!(before(all.starts()), before(some.starts()), "{}", strategy);
@@ -95,7 +83,7 @@ proptest! {
     #[test]
     fn with_safe_estimates_conservative_breaks_no_promise(jobs in jobs(30, Estimates::Safe)) {
         for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
-            let world = World::new(GRID, strategy, "conservative").run(&jobs, &mut NoObserver);
+            let world = World::new(GRID, strategy, "conservative").run(&jobs);
             prop_assert_eq!(world.broken(), 0, "{}", strategy);
         }
     }
@@ -105,19 +93,13 @@ proptest! {
     #[test]
     fn the_first_to_wait_is_not_delayed(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["tff", "mbs", "naive"] {
-            let fcfs = World::new(GRID, strategy, "fcfs").run(&jobs, &mut NoObserver);
-            let arrival = |job: JobId| arrival_of(&jobs, job);
-            let Some(first) = fcfs.started.iter().find(|start| start.at > arrival(start.job)) else {
-                continue;
-            };
+            let fcfs = World::new(GRID, strategy, "fcfs").run(&jobs);
+            let waited = |start: &&Started| start.at > jobs[start.job.0 as usize].arrival;
+            let Some(first) = fcfs.started.iter().find(waited) else { continue };
             for scheduler in ["easy", "conservative"] {
-                let other = World::new(GRID, strategy, scheduler).run(&jobs, &mut NoObserver);
+                let other = World::new(GRID, strategy, scheduler).run(&jobs);
                 prop_assert!(other.start_of(first.job.0) <= first.at, "{}", scheduler);
             }
         }
     }
-}
-
-fn arrival_of(jobs: &[Job], job: JobId) -> Time {
-    jobs[job.0 as usize].arrival
 }

@@ -24,7 +24,7 @@ fn mesh(scheduler: Box<dyn Scheduler>) -> Dispatcher {
 }
 
 fn named(scheduler: &str) -> Dispatcher {
-    mesh(scheduler.parse::<pavior_scheduling::Selection>().unwrap().build(()).unwrap())
+    mesh(world::named(scheduler))
 }
 
 /// Returns the visible state of a dispatcher.

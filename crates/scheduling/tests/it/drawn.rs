@@ -1,14 +1,14 @@
-//! Tests of cases small enough to check by eye, with drawings.
+//! Tests, with drawings, of cases small enough to check by eye.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Freedom, Request};
 use pavior_workload::Job;
 
-use crate::world::{NoObserver, World, job, row};
+use crate::world::{World, job, row};
 
 fn starts(grid: &str, scheduler: &str, jobs: &[Job]) -> Vec<u64> {
-    let world = World::new(grid, "ff", scheduler).run(jobs, &mut NoObserver);
+    let world = World::new(grid, "ff", scheduler).run(jobs);
     jobs.iter().map(|job| world.start_of(job.id.0).0).collect()
 }
 
@@ -29,8 +29,8 @@ fn counting_delays_the_head_and_geometry_does_not() {
         job(3, 1, row(3), 5, 5),   // h
         job(4, 1, row(1), 19, 19), // c
     ];
-    let count = World::new("mesh:6", "ff", "easy:count").run(&jobs, &mut NoObserver);
-    let geometry = World::new("mesh:6", "ff", "easy").run(&jobs, &mut NoObserver);
+    let count = World::new("mesh:6", "ff", "easy:count").run(&jobs);
+    let geometry = World::new("mesh:6", "ff", "easy").run(&jobs);
     let node = |x| Placement::Whole(Cuboid::new([x, 0, 0], [1, 1, 1]));
     assert_eq!((count.start_of(4), &count.of(4).placement), (Time(1), &node(2)));
     assert_eq!((geometry.start_of(4), &geometry.of(4).placement), (Time(1), &node(3)));
@@ -38,7 +38,8 @@ fn counting_delays_the_head_and_geometry_does_not() {
     assert_eq!((geometry.start_of(3), geometry.broken()), (Time(4), 0));
 }
 
-/// Checks that d must wait for a, because d is outside the window of three. Job a fits at 9:
+/// Checks that job d must wait for job a, because d is outside the window of three. Job a fits at
+/// 9:
 ///
 /// ```text
 ///   [a b c] d     b starts; d fits too, but is outside the window until a starts
@@ -148,7 +149,7 @@ fn plans_follow_the_freedom_of_a_job() {
         for (grid, strategy, held, wanted, freedom, start) in cases {
             let wanted = Request::shape(wanted).with_freedom(freedom);
             let jobs = [job(0, 0, Request::shape(held), 2, 2), job(1, 0, wanted, 7, 7)];
-            let world = World::new(grid, strategy, scheduler).run(&jobs, &mut NoObserver);
+            let world = World::new(grid, strategy, scheduler).run(&jobs);
             assert_eq!(world.start_of(1), Time(start), "{strategy} {scheduler}");
         }
     }

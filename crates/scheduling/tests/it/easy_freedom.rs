@@ -10,7 +10,7 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs};
-use crate::world::{NoObserver, StartObserver, World, job, row};
+use crate::world::{StartObserver, World, job, row};
 
 const CHOICE: &str = "easy-freedom";
 
@@ -23,9 +23,14 @@ fn later(jobs: &[Job]) -> Vec<Job> {
     [long_ago].into_iter().chain(jobs.iter().map(late)).collect()
 }
 
-/// Predicts that each piece after the first adds this fraction to a job's run time.
+/// Predicts that each piece after the first lengthens a job's run time by this fraction.
 fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
     move |_, placement| 1.0 + each * (placement.parts().len() as f64 - 1.0)
+}
+
+/// Runs jobs that arrive late on a row of nodes, each piece after the first adding this fraction.
+fn run_later(grid: &str, each: f64, jobs: &[Job]) -> World {
+    World::new(grid, "ff", CHOICE).predicting(by_pieces(each)).run(&later(jobs))
 }
 
 /// The head starts in two pieces only if the penalty for the second piece is low enough:
@@ -43,14 +48,13 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
         job(3, 1, row(4), 10, 10), // h
     ];
     // Starting in two pieces at 4 costs 3 plus 10 times the penalty for the second piece. Starting
-    // in a row at 9 costs 8.
+    // in one row at 9 costs 8.
     for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
-        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
-        let world = world.run(&later(&jobs), &mut NoObserver);
+        let world = run_later("mesh:6", each, &jobs);
         assert_eq!((world.start_of(3), world.broken()), (Time(LATER + start), 0), "{each}");
     }
     // Without a prediction there is no penalty.
-    assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
+    assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs).start_of(3), Time(4));
 }
 
 /// A job that requests 2x2 may get a free 4x1 box only if its freedom allows it.
@@ -66,7 +70,7 @@ fn a_job_is_no_freer_than_it_allows() {
                 // A line takes longer than a square.
                 if placement.parts()[0].sides == [4, 1, 1] { 1.2 } else { 1.0 }
             });
-        let world = world.run(&later(&jobs(freedom)), &mut NoObserver);
+        let world = world.run(&later(&jobs(freedom)));
         (world.start_of(1).since(Time(LATER)), world.of(1).placement.clone())
     };
     let line = Placement::Whole(Cuboid::new([0, 1, 0], [4, 1, 1]));
@@ -77,7 +81,7 @@ fn a_job_is_no_freer_than_it_allows() {
 
 /// Delays of other jobs count too. The head arrives at 1 and uses 4 of 6 nodes. Starting in two
 /// pieces at 4 makes it run 3 ticks longer and costs 3 + 3, plus 3 * 4 / 6 for each other waiting
-/// job. Starting in a row at 9 costs 8. With two or more other waiting jobs, the head waits.
+/// job. Starting in one row at 9 costs 8. With two or more other waiting jobs, the head waits.
 ///
 /// ```text
 ///   x  0 1 2 3 4 5
@@ -95,15 +99,14 @@ fn what_the_others_wait_longer_counts_too() {
         job(6, 1, row(6), 1, 1),
     ];
     for (count, start) in [(4, 4), (5, 4), (6, 9), (7, 9)] {
-        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(0.3));
-        let world = world.run(&later(&jobs[..count]), &mut NoObserver);
+        let world = run_later("mesh:6", 0.3, &jobs[..count]);
         assert_eq!(world.start_of(3), Time(LATER + start), "{count}");
     }
 }
 
 /// Delays of future arrivals count too. The first job arrives 40 or 300 ticks earlier. Starting in
-/// a row costs 8. Starting in two pieces at 4 adds 4 to the run time and costs 3 + 4, plus 4 * 4 /
-/// 6 for each job that arrives within 12. There are 12 * 4 / 41 or 12 * 4 / 301 such jobs.
+/// one row costs 8. Starting in two pieces at 4 adds 4 to the run time and costs 3 + 4, plus 4 * 4
+/// / 6 for each job that arrives within 12. There are 12 * 4 / 41 or 12 * 4 / 301 such jobs.
 #[test]
 fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {
@@ -114,14 +117,13 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
             job(2, ago, row(1), 9, 9),
             job(3, ago + 1, row(4), 10, 10),
         ];
-        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
-        let world = world.run(&jobs, &mut NoObserver);
+        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each)).run(&jobs);
         assert_eq!(world.start_of(3), Time(ago + start), "{ago}, {each}");
     }
 }
 
-/// While the head waits until 9, a two-node job behind it may wait too if that is cheaper. It could
-/// start immediately in two pieces, or in a row at 2.
+/// While the head waits until 9, a two-node job behind it may wait too if that is cheaper. This job
+/// could start immediately in two pieces, or in one row at 2.
 ///
 /// ```text
 ///   x  0 1 2 3 4      a ends at 9, b at 2. The head requests all five; c requests two in a row,
@@ -129,17 +131,11 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
 /// ```
 #[test]
 fn other_jobs_wait_for_their_box_too() {
-    let any = |x: u16, run| (Placement::Whole(Cuboid::new([x, 0, 0], [1, 1, 1])), run);
-    let held = [any(0, 1), any(1, 9), any(2, 1), any(3, 2), any(4, 9)];
-    let mut jobs: Vec<Job> = held
-        .iter()
-        .enumerate()
-        .map(|(index, (_, run))| job(index as u64, 0, row(1), *run, *run))
-        .collect();
+    let single = |(id, run)| job(id, 0, row(1), run, run);
+    let mut jobs: Vec<Job> = (0..).zip([1, 9, 1, 2, 9]).map(single).collect();
     jobs.extend([job(5, 1, row(5), 1, 1), job(6, 1, row(2), 5, 5)]);
     let start = |each| {
-        let world = World::new("mesh:5", "ff", CHOICE).predicting(by_pieces(each));
-        let world = world.run(&later(&jobs), &mut NoObserver);
+        let world = run_later("mesh:5", each, &jobs);
         assert_eq!((world.start_of(5), world.broken()), (Time(LATER + 9), 0));
         (world.start_of(6).since(Time(LATER)), world.of(6).placement.parts().len())
     };
@@ -167,8 +163,8 @@ impl Known {
     }
 }
 
-/// The minimum cost of a job when it first becomes head, and the lowest number and rate of other
-/// jobs since then.
+/// The minimum cost of a job when it first becomes head, and the lowest number and arrival rate of
+/// other jobs since then.
 struct Seen {
     at: Time,
     cost: Time,
@@ -184,8 +180,9 @@ struct Least<F> {
 }
 
 impl<F: Fn(&Job, &Placement) -> f64> Least<F> {
-    /// Returns the cost of a placement. The extra time, multiplied by the job's share of the
-    /// machine, delays each job that is waiting or that arrives within three times the extra time.
+    /// Returns the cost of a placement. Each job that is waiting, or that arrives within three
+    /// times the extra time, is delayed by the extra time multiplied by this job's share of the
+    /// machine.
     fn cost(&self, job: &Job, waits: Time, placement: &Placement, known: Known) -> Time {
         let added = (job.estimate.ticks() * ((self.growth)(job, placement) - 1.0)).round();
         let grid: Grid = GRID.parse().unwrap();
@@ -205,19 +202,7 @@ impl<F: Fn(&Job, &Placement) -> f64> StartObserver for Least<F> {
             return;
         }
         let costs = Freedom::ALL.into_iter().filter_map(|level| {
-            let request = head.request.with_freedom(level);
-            let mut copy = world.dispatcher.machine().clone();
-            let mut at = world.now;
-            for running in world.dispatcher.running().by_estimated_end() {
-                if running.estimated_end() > at {
-                    if copy.probe(&request).is_ok() {
-                        break;
-                    }
-                    at = running.estimated_end();
-                }
-                copy.release(running.job.id).unwrap();
-            }
-            let placement = copy.probe(&request).ok()?;
+            let (at, placement) = world.first_fit(&head.request.with_freedom(level))?;
             Some(self.cost(head, at.since(world.now), &placement, known))
         });
         let seen = Seen { at: world.now, cost: costs.min().unwrap(), least: known };
@@ -235,16 +220,15 @@ fn some_growth(_: &Job, placement: &Placement) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// A head that starts immediately must have the lowest cost of all levels, and one that starts
-    /// later must cost no more than that. A head switches options only if the new one is no later
-    /// and costs less. Costs drop when fewer jobs are waiting or arriving, so the lowest load since
-    /// the job became head is used.
+    /// A head that starts immediately must do so at the lowest cost of all levels. One that starts
+    /// later must cost no more than that lowest cost. A head switches options only if the new
+    /// option is no later and costs less. Costs drop when fewer jobs are waiting or arriving, so
+    /// the lowest load since the job became head is used.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {
             let mut least = Least { growth: some_growth, first: None, seen: BTreeMap::new() };
-            let world = World::new(GRID, strategy, CHOICE).predicting(some_growth);
-            let world = world.run(&jobs, &mut least);
+            let world = World::new(GRID, strategy, CHOICE).predicting(some_growth).run_watched(&jobs, &mut least);
             prop_assert_eq!((world.broken(), world.started.len()), (0, jobs.len()));
             for (id, seen) in &least.seen {
                 let (job, started) = (&jobs[id.0 as usize], world.of(id.0));
@@ -263,9 +247,9 @@ proptest! {
             |job: &Job| Job { request: job.request.with_freedom(Freedom::Box), ..job.clone() };
         let jobs: Vec<Job> = jobs.iter().map(bound).collect();
         for strategy in ["tff", "mbs"] {
-            let easy = World::new(GRID, strategy, "easy").run(&jobs, &mut NoObserver);
+            let easy = World::new(GRID, strategy, "easy").run(&jobs);
             let choice = World::new(GRID, strategy, CHOICE).predicting(by_pieces(1.0));
-            let choice = choice.run(&jobs, &mut NoObserver);
+            let choice = choice.run(&jobs);
             prop_assert_eq!(easy.started, choice.started, "{}", strategy);
         }
     }
@@ -282,6 +266,6 @@ proptest! {
             }
         }
         let world = World::new(GRID, "tff", CHOICE).predicting(by_pieces(0.0));
-        prop_assert_eq!(world.run(&jobs, &mut Counted).started.len(), jobs.len());
+        prop_assert_eq!(world.run_watched(&jobs, &mut Counted).started.len(), jobs.len());
     }
 }

@@ -5,7 +5,7 @@ use pavior_trials::size;
 use proptest::prelude::*;
 
 use crate::workloads::{BACKFILLING, Estimates, GRID, jobs, strategies};
-use crate::world::{NoObserver, World, job, row};
+use crate::world::{World, job, row};
 
 #[test]
 fn a_promise_that_an_overrun_breaks_is_counted() {
@@ -15,11 +15,12 @@ fn a_promise_that_an_overrun_breaks_is_counted() {
         job(2, 5, row(1), 1, 1),   // arrives when the promise is overdue
         job(3, 6, row(1), 20, 20), // would keep the head from starting at 9
     ];
-    // Conservative backfilling also promises 9 to the last job, and breaks that promise too.
+    // Conservative backfilling also promises the last job a start at 9, and breaks that promise
+    // too.
     for (scheduler, broken) in
         [("easy", 1), ("easy:count", 1), ("conservative", 2), ("conservative:count", 2)]
     {
-        let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
+        let world = World::new("mesh:4", "ff", scheduler).run(&jobs);
         assert_eq!((world.start_of(1), world.broken()), (Time(9), broken), "{scheduler}");
         assert_eq!(world.start_of(3), Time(11), "{scheduler}");
     }
@@ -34,7 +35,7 @@ fn an_early_end_moves_a_reservation_up() {
         job(3, 4, row(1), 20, 20), // would end by 30, not by 8
     ];
     for scheduler in BACKFILLING {
-        let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
+        let world = World::new("mesh:4", "ff", scheduler).run(&jobs);
         assert_eq!((world.start_of(2), world.broken()), (Time(8), 0), "{scheduler}");
         assert_eq!(world.start_of(3), Time(10), "{scheduler}");
     }
@@ -49,7 +50,7 @@ fn conservative_moves_up_in_the_order_of_arrival() {
         job(3, 0, row(1), 5, 5), // booked for 30, then 3
     ];
     for scheduler in ["conservative", "conservative:count"] {
-        let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
+        let world = World::new("mesh:4", "ff", scheduler).run(&jobs);
         let starts: Vec<u64> = (0..4).map(|job| world.start_of(job).0).collect();
         assert_eq!((starts, world.broken()), (vec![0, 3, 8, 3], 0), "{scheduler}");
     }
@@ -59,7 +60,7 @@ fn conservative_moves_up_in_the_order_of_arrival() {
 fn a_job_of_no_length_holds_its_nodes_for_its_instant() {
     let jobs = [job(0, 0, row(4), 0, 0), job(1, 0, row(4), 0, 0), job(2, 0, row(2), 1, 1)];
     for scheduler in BACKFILLING {
-        let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
+        let world = World::new("mesh:4", "ff", scheduler).run(&jobs);
         assert_eq!(world.starts().iter().map(|start| start.1.0).max(), Some(0), "{scheduler}");
     }
 }
@@ -68,7 +69,7 @@ fn a_job_of_no_length_holds_its_nodes_for_its_instant() {
 fn estimates_up_to_the_end_of_time_keep_no_job_from_its_start() {
     let jobs: Vec<_> = (0..60).map(|id| job(id, 0, row(4), 5, 1 << 60)).collect();
     for scheduler in BACKFILLING {
-        let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
+        let world = World::new("mesh:4", "ff", scheduler).run(&jobs);
         assert_eq!((world.started.len(), world.start_of(59)), (60, Time(295)), "{scheduler}");
     }
 }
@@ -84,7 +85,7 @@ fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
         jobs.extend((0..150).map(|index| job(2 + index, 2 + index, row(1), 7, said)));
         let start = |promise: &str| {
             let scheduler = format!("{scheduler}:promise={promise}");
-            World::new("mesh:4", "ff", &scheduler).run(&jobs, &mut NoObserver).start_of(1)
+            World::new("mesh:4", "ff", &scheduler).run(&jobs).start_of(1)
         };
         let (moves, holds) = (start("moves"), start("holds"));
         assert!(Time(20) <= holds && holds <= Time(27), "{scheduler}: {holds}");
@@ -101,7 +102,7 @@ proptest! {
     fn wrong_estimates_break_promises_and_nothing_else(jobs in jobs(40, Estimates::Any)) {
         for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
             for scheduler in BACKFILLING {
-                let world = World::new(GRID, strategy, scheduler).run(&jobs, &mut NoObserver);
+                let world = World::new(GRID, strategy, scheduler).run(&jobs);
                 prop_assert_eq!(world.started.len(), jobs.len());
             }
         }
@@ -116,7 +117,7 @@ proptest! {
     fn every_strategy_can_be_planned_with(jobs in jobs(25, Estimates::Any)) {
         for strategy in strategies(GRID) {
             for scheduler in BACKFILLING {
-                let world = World::new(GRID, strategy, scheduler).run(&jobs, &mut NoObserver);
+                let world = World::new(GRID, strategy, scheduler).run(&jobs);
                 prop_assert_eq!(world.started.len(), jobs.len(), "{} {}", scheduler, strategy);
             }
         }

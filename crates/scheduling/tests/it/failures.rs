@@ -6,7 +6,7 @@ use pavior_trials::size;
 use proptest::prelude::*;
 
 use crate::workloads::{BACKFILLING, Estimates, GRID, jobs, schedulers};
-use crate::world::{NoObserver, World, job, row};
+use crate::world::{World, job, row};
 
 #[test]
 fn a_failure_voids_promises() {
@@ -16,9 +16,8 @@ fn a_failure_voids_promises() {
         job(2, 9, row(1), 1, 1),
     ];
     for scheduler in BACKFILLING {
-        let mut world = World::new("mesh:4", "ff", scheduler);
-        world.upsets = vec![(Time(2), NodeId(1), true), (Time(7), NodeId(1), false)];
-        let world = world.run(&jobs, &mut NoObserver);
+        let upsets = [(Time(2), NodeId(1), true), (Time(7), NodeId(1), false)];
+        let world = World::new("mesh:4", "ff", scheduler).failing(&upsets).run(&jobs);
         assert_eq!((world.start_of(1), world.broken()), (Time(7), 0), "{scheduler}");
     }
 }
@@ -36,19 +35,19 @@ fn a_job_may_end_of_which_all_nodes_have_failed() {
         job(4, 1, shape(1, 2), 15, 15),
     ];
     for (scheduler, strategy) in [("easy", "tbl"), ("easy", "tff"), ("conservative", "tbl")] {
-        let mut world = World::new(GRID, strategy, scheduler);
-        world.upsets = vec![
+        let upsets = [
             (Time(2), NodeId(11), true),
             (Time(11), NodeId(16), true),
             (Time(17), NodeId(16), false),
             (Time(17), NodeId(11), false),
         ];
-        let world = world.run(&jobs, &mut NoObserver);
+        let world = World::new(GRID, strategy, scheduler).failing(&upsets).run(&jobs);
         assert_eq!((world.started.len(), world.broken()), (5, 0), "{scheduler} {strategy}");
     }
 }
 
-/// Generates failures and repairs of nodes on [`GRID`], in order. All nodes end up repaired.
+/// Generates failures and repairs of nodes on [`GRID`], in order of time. All nodes end up
+/// repaired.
 fn upsets() -> impl Strategy<Value = Vec<(Time, NodeId, bool)>> {
     prop::collection::vec((0u64..40, 0u32..20, 1u64..30), 0..6).prop_map(|failures| {
         let mut upsets: Vec<(Time, NodeId, bool)> = failures
@@ -70,9 +69,7 @@ proptest! {
     fn all_jobs_start_whatever_fails(jobs in jobs(25, Estimates::Any), upsets in upsets()) {
         for scheduler in schedulers() {
             for strategy in ["tff", "tbl", "naive"] {
-                let mut world = World::new(GRID, strategy, &scheduler);
-                world.upsets.clone_from(&upsets);
-                let world = world.run(&jobs, &mut NoObserver);
+                let world = World::new(GRID, strategy, &scheduler).failing(&upsets).run(&jobs);
                 prop_assert_eq!(world.started.len(), jobs.len(), "{} {}", scheduler, strategy);
             }
         }
@@ -84,9 +81,7 @@ proptest! {
     fn promises_after_a_failure_are_kept(jobs in jobs(25, Estimates::Exact), upsets in upsets()) {
         for scheduler in ["easy", "conservative"] {
             for strategy in ["tff", "tbl", "naive", "mbs"] {
-                let mut world = World::new(GRID, strategy, scheduler);
-                world.upsets.clone_from(&upsets);
-                let world = world.run(&jobs, &mut NoObserver);
+                let world = World::new(GRID, strategy, scheduler).failing(&upsets).run(&jobs);
                 prop_assert_eq!(world.broken(), 0, "{} {}", scheduler, strategy);
             }
         }

@@ -9,7 +9,7 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, schedulers};
-use crate::world::{NoObserver, World, job, row};
+use crate::world::{World, job, row};
 
 fn reserved(x: u16, from: u64, to: u64) -> AdvanceReservation {
     let grid = GRID.parse().unwrap();
@@ -33,7 +33,7 @@ proptest! {
             ahead.iter().map(|&(x, from, length)| reserved(x, from, from + length)).collect();
         for scheduler in schedulers() {
             let world = || World::new(GRID, "tff", &scheduler).reserving(&ahead);
-            let happened = world().run(&jobs, &mut NoObserver).starts();
+            let happened = world().run(&jobs).starts();
             let mut dispatcher = world().dispatcher;
             for job in &jobs {
                 dispatcher.submit(job.clone()).unwrap();

@@ -1,13 +1,15 @@
-//! Lock-step tests of the plain and fast forms of EASY on machines with an index of busy boxes,
-//! with estimates that are exact, too long or too short.
+//! Lock-step tests of the plain and fast forms of EASY on machines with an index of busy boxes.
+//! Estimates are exact, too long or too short.
 
 use std::collections::BTreeSet;
 
 use pavior_allocation::Machine;
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Cuboid, Grid, JobId};
-use pavior_scheduling::{Dispatcher, Selection};
+use pavior_scheduling::Dispatcher;
 use pavior_workload::{Job, Service, Synthetic, SyntheticJobs};
+
+use crate::world::named;
 
 /// A dispatcher under test, and the end times of its running jobs.
 struct Side {
@@ -18,9 +20,7 @@ struct Side {
 
 impl Side {
     fn new(grid: Grid, strategy: &str, scheduler: &str) -> Side {
-        let scheduler: Selection = scheduler.parse().unwrap();
-        let machine = Machine::new(grid, strategy).unwrap();
-        let dispatcher = Dispatcher::new(machine, scheduler.build(()).unwrap());
+        let dispatcher = Dispatcher::new(Machine::new(grid, strategy).unwrap(), named(scheduler));
         Side { dispatcher, ends: BTreeSet::new(), decisions: 0 }
     }
 

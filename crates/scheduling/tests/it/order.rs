@@ -6,10 +6,10 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, schedulers, strategies};
-use crate::world::{NoObserver, StartObserver, World};
+use crate::world::{StartObserver, World};
 
 fn starts(strategy: &str, scheduler: &str, jobs: &[Job]) -> Vec<(JobId, pavior_kernel::Time)> {
-    World::new(GRID, strategy, scheduler).run(jobs, &mut NoObserver).starts()
+    World::new(GRID, strategy, scheduler).run(jobs).starts()
 }
 
 proptest! {
@@ -21,7 +21,7 @@ proptest! {
     fn all_jobs_start_once_on_nodes_of_their_own(jobs in jobs(25, Estimates::Any)) {
         for scheduler in schedulers() {
             for strategy in ["tff", "tbl", "mbs", "random"] {
-                let world = World::new(GRID, strategy, &scheduler).run(&jobs, &mut NoObserver);
+                let world = World::new(GRID, strategy, &scheduler).run(&jobs);
                 let mut started: Vec<JobId> = world.started.iter().map(|start| start.job).collect();
                 started.sort_unstable();
                 let all: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
@@ -61,7 +61,7 @@ proptest! {
     ) {
         for strategy in ["tff", "ff", "naive"] {
             let world =
-                World::new(GRID, strategy, &format!("window:{width}")).run(&jobs, &mut NoObserver);
+                World::new(GRID, strategy, &format!("window:{width}")).run(&jobs);
             for start in &world.started {
                 for passed in start.waiting.iter().filter(|job| job.id < start.job) {
                     prop_assert!(start.job.0 - passed.id.0 < width);
@@ -74,14 +74,14 @@ proptest! {
     #[test]
     fn a_window_idles_no_job_that_fits(jobs in jobs(40, Estimates::Any)) {
         let mut watch = InWindow(3);
-        World::new(GRID, "tff", "window:3").run(&jobs, &mut watch);
+        World::new(GRID, "tff", "window:3").run_watched(&jobs, &mut watch);
     }
 
     #[test]
     fn scan_all_never_idles_a_job_that_fits(jobs in jobs(40, Estimates::Any)) {
         // A strategy may miss a free box, so whether a job fits is up to the strategy itself.
         for strategy in strategies(GRID) {
-            World::new(GRID, strategy, "scan-all").run(&jobs, &mut InWindow(u64::MAX));
+            World::new(GRID, strategy, "scan-all").run_watched(&jobs, &mut InWindow(u64::MAX));
         }
     }
 
@@ -95,7 +95,7 @@ proptest! {
             ("ssd", time, 1), ("sjf", size, 1), ("sjf:area", area, 1),
             ("ljf", size, -1), ("ljf:area", area, -1), ("ljf:time", time, -1),
         ] {
-            let world = World::new(GRID, "tff", name).run(&jobs, &mut NoObserver);
+            let world = World::new(GRID, "tff", name).run(&jobs);
             for start in &world.started {
                 let first = start.waiting.iter().min_by_key(|job| (sign * key(job), job.id));
                 prop_assert_eq!(first.unwrap().id, start.job, "{}", name);
@@ -112,7 +112,7 @@ proptest! {
             ("scan:down", vec![4, 3, 2, 1, 0]),
         ] {
             let mut watch = Classes { order, expected: Vec::new() };
-            let world = World::new(GRID, "tff", name).run(&jobs, &mut watch);
+            let world = World::new(GRID, "tff", name).run_watched(&jobs, &mut watch);
             let started: Vec<JobId> = world.started.iter().map(|start| start.job).collect();
             prop_assert_eq!(started, watch.expected, "{}", name);
         }

@@ -7,7 +7,7 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, jobs_with_freedoms, strategies};
-use crate::world::{Aside, NoObserver, Upset, World, fail_and_repair, in_lock_step, job};
+use crate::world::{Aside, Upset, World, fail_and_repair, in_lock_step, job};
 
 fn compare(scheduler: &str, grid: &str, jobs: &[Job], strategy: &str, upsets: &[Upset]) {
     let plain = World::new(grid, strategy, &format!("{scheduler}:plain"));
@@ -15,7 +15,7 @@ fn compare(scheduler: &str, grid: &str, jobs: &[Job], strategy: &str, upsets: &[
 }
 
 /// Compares both implementations with three pools: the first half of the nodes, every third node,
-/// and all nodes. Each job is confined to one pool or to none, in rotation.
+/// and all nodes. In rotation, jobs are confined to one of the pools or not confined at all.
 fn compare_in_pools(scheduler: &str, jobs: &[Job], strategy: &str) {
     let world = |scheduler: &str| {
         let mut world = World::new(GRID, strategy, scheduler);
@@ -51,8 +51,8 @@ proptest! {
     #[test]
     fn easy_decides_as_its_plain_form(jobs in jobs(40, Estimates::Any)) {
         for strategy in strategies(GRID) {
-            let fast = World::new(GRID, strategy, "easy").run(&jobs, &mut NoObserver);
-            let plain = World::new(GRID, strategy, "easy:plain").run(&jobs, &mut NoObserver);
+            let fast = World::new(GRID, strategy, "easy").run(&jobs);
+            let plain = World::new(GRID, strategy, "easy:plain").run(&jobs);
             prop_assert!(fast.attempts <= plain.attempts);
             prop_assert_eq!(fast.started, plain.started, "{}", strategy);
         }
@@ -121,7 +121,7 @@ proptest! {
                 in_lock_step(world(scheduler), plain, &jobs, &upsets);
             }
             let count = World::new(GRID, strategy, "conservative:count").beside(&asides);
-            prop_assert!(count.run(&jobs, &mut NoObserver).started.len() <= jobs.len());
+            prop_assert!(count.run(&jobs).started.len() <= jobs.len());
         }
     }
 }

@@ -10,7 +10,7 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs};
-use crate::world::{NoObserver, Upset, World, fail_and_repair, in_lock_step};
+use crate::world::{Upset, World, fail_and_repair, in_lock_step};
 
 #[derive(Default)]
 struct Plain {
@@ -124,8 +124,8 @@ fn length(job: &Job) -> Time {
     job.estimate.max(Time(1))
 }
 
-/// Returns the expected end: the first time after now that is one, two, four, ... estimates after
-/// the start.
+/// Returns the expected end: the first time after now that is one, two, four, ... times the
+/// estimate after the start.
 fn expected(now: Time, start: Time, estimate: Time) -> Time {
     if start == now {
         return start + estimate;
@@ -153,7 +153,7 @@ proptest! {
         any in jobs(40, Estimates::Any),
     ) {
         for jobs in [exact, safe, any] {
-            // A box can be refused although enough nodes are free, if they are scattered.
+            // A box can be refused even if enough nodes are free, because they may be scattered.
             for strategy in ["naive", "mbs", "paging", "hilbert", "ff", "tff"] {
                 compare(&jobs, strategy, &[]);
             }
@@ -177,8 +177,7 @@ proptest! {
         jobs in jobs(60, Estimates::Exact),
     ) {
         for strategy in ["naive", "random", "mbs"] {
-            let world = World::new(GRID, strategy, "conservative:count");
-            let world = world.run(&jobs, &mut NoObserver);
+            let world = World::new(GRID, strategy, "conservative:count").run(&jobs);
             prop_assert_eq!(world.started.len(), jobs.len());
             prop_assert_eq!(world.broken(), 0);
         }

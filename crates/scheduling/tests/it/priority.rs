@@ -7,10 +7,10 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs};
-use crate::world::{NoObserver, World, job};
+use crate::world::{World, job};
 
 fn run(scheduler: Box<dyn Scheduler>, jobs: &[Job]) -> World {
-    World::with(GRID, "tff", scheduler).run(jobs, &mut NoObserver)
+    World::with(GRID, "tff", scheduler).run(jobs)
 }
 
 /// Checks that a key and a built-in scheduler produce the same starts and attempts.
@@ -22,7 +22,7 @@ fn same(
 ) -> Result<(), TestCaseError> {
     let key: Box<KeyFunction> = Box::new(move |job| Ok(key(job)));
     let ours = run(Box::new(Priority::new(key, backfill)), jobs);
-    let theirs = World::new(GRID, "tff", name).run(jobs, &mut NoObserver);
+    let theirs = World::new(GRID, "tff", name).run(jobs);
     prop_assert_eq!(&ours.started, &theirs.started, "{}", name);
     prop_assert_eq!(ours.attempts, theirs.attempts, "{}", name);
     Ok(())
@@ -82,7 +82,7 @@ fn a_key_that_cannot_be_told_is_an_error() {
         let key: Box<KeyFunction> = Box::new(move |_| key.map_err(|()| CallerError::new("no key")));
         let mut world = World::with(GRID, "tff", Box::new(Priority::new(key, false)));
         world.dispatcher.submit(job(0, 0, request, 1, 1)).unwrap();
-        let world = world.run(&[job(1, 0, request, 1, 1)], &mut NoObserver);
+        let world = world.run(&[job(1, 0, request, 1, 1)]);
         assert!(world.started.is_empty());
         assert!(world.error().unwrap().to_string().contains(says));
     }

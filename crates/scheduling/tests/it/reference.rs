@@ -8,7 +8,7 @@ use pavior_workload::{Job, Service};
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs};
-use crate::world::{NoObserver, World};
+use crate::world::World;
 
 /// The job, start, end and estimated end.
 type Run = (usize, u64, u64, u64);
@@ -87,7 +87,7 @@ proptest! {
             for (scheduler, backfill) in [("fcfs", false), ("easy:count", true)] {
                 let reference = by_count(&jobs, 20, backfill);
                 for strategy in ["naive", "random", "mbs", "paging", "hilbert"] {
-                    let world = World::new(GRID, strategy, scheduler).run(&jobs, &mut NoObserver);
+                    let world = World::new(GRID, strategy, scheduler).run(&jobs);
                     let ours: Vec<u64> =
                         (0..jobs.len()).map(|job| world.start_of(job as u64).0).collect();
                     prop_assert_eq!(&ours, &reference, "{} with {}", scheduler, strategy);

@@ -6,7 +6,7 @@ use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, NodeId, Request};
 use pavior_scheduling::{
-    AdvanceReservation, Attempt, AttemptObserver, Dispatcher, Prediction, Scheduler,
+    AdvanceReservation, Attempt, AttemptObserver, Dispatcher, Prediction, Scheduler, Selection,
 };
 use pavior_workload::{Job, Service};
 
@@ -23,9 +23,14 @@ pub(crate) fn job(id: u64, arrival: u64, request: Request, run: u64, estimate: u
     }
 }
 
-/// Creates a request for the given number of nodes in a row.
+/// Creates a request for the given number of nodes in one row.
 pub(crate) fn row(nodes: u16) -> Request {
     Request::shape([nodes, 1, 1])
+}
+
+/// Creates a scheduler by its name.
+pub(crate) fn named(scheduler: &str) -> Box<dyn Scheduler> {
+    scheduler.parse::<Selection>().unwrap().build(()).unwrap()
 }
 
 /// The start of a job, and the jobs that were waiting just before it.
@@ -45,9 +50,7 @@ pub(crate) trait StartObserver {
     fn settled(&mut self, _: &mut World) {}
 }
 
-/// An observer that does nothing.
-pub(crate) struct NoObserver;
-impl StartObserver for NoObserver {}
+impl StartObserver for () {}
 
 pub(crate) struct World {
     pub(crate) now: Time,
@@ -55,7 +58,7 @@ pub(crate) struct World {
     pub(crate) started: Vec<Started>,
     pub(crate) attempts: u64,
     ends: BTreeSet<(Time, JobId)>,
-    pub(crate) upsets: Vec<Upset>,
+    upsets: Vec<Upset>,
     asides: Vec<(Time, Aside)>,
     /// The advance reservations, which no job that starts may overlap.
     reserved: Vec<AdvanceReservation>,
@@ -83,8 +86,7 @@ impl AttemptObserver for Count<'_> {
 
 impl World {
     pub(crate) fn new(grid: &str, strategy: &str, scheduler: &str) -> World {
-        let scheduler: pavior_scheduling::Selection = scheduler.parse().unwrap();
-        World::with(grid, strategy, scheduler.build(()).unwrap())
+        World::with(grid, strategy, named(scheduler))
     }
 
     pub(crate) fn with(grid: &str, strategy: &str, scheduler: Box<dyn Scheduler>) -> World {
@@ -109,6 +111,11 @@ impl World {
         World { reserved: reserved.to_vec(), ..self }
     }
 
+    /// Sets the failures and repairs of nodes. They must be in order of time.
+    pub(crate) fn failing(self, upsets: &[Upset]) -> World {
+        World { upsets: upsets.to_vec(), ..self }
+    }
+
     /// Sets the caller's actions that bypass the scheduler. They must be in order of time.
     pub(crate) fn beside(self, asides: &[(Time, Aside)]) -> World {
         World { asides: asides.to_vec(), ..self }
@@ -127,7 +134,7 @@ impl World {
         }
     }
 
-    /// Adds a job already running at the start, on the first nodes of a row.
+    /// Adds a job that already holds the first nodes of a row at the start.
     pub(crate) fn holding(mut self, job: Job) -> World {
         let Service::Run(run) = job.service else { unreachable!("these jobs run") };
         let nodes = Cuboid::new([0; 3], [job.request.nodes as u16, 1, 1]);
@@ -142,7 +149,12 @@ impl World {
     }
 
     /// Runs all jobs, which must be in order of arrival. Skips jobs that can never fit.
-    pub(crate) fn run(mut self, jobs: &[Job], watch: &mut dyn StartObserver) -> World {
+    pub(crate) fn run(self, jobs: &[Job]) -> World {
+        self.run_watched(jobs, &mut ())
+    }
+
+    /// Works like [`World::run`], but reports to an observer.
+    pub(crate) fn run_watched(mut self, jobs: &[Job], watch: &mut dyn StartObserver) -> World {
         let mut jobs = jobs.iter().peekable();
         loop {
             let next_end = self.ends.first().map(|key| key.0);
@@ -205,6 +217,24 @@ impl World {
         }
     }
 
+    /// Returns the earliest time at which a request fits if all running jobs end as estimated, and
+    /// its placement then.
+    pub(crate) fn first_fit(&self, request: &Request) -> Option<(Time, Placement)> {
+        let mut copy = self.dispatcher.machine().clone();
+        let mut at = self.now;
+        for running in self.dispatcher.running().by_estimated_end() {
+            // The nodes of all jobs that end at the same time are freed before the next query.
+            if running.estimated_end() > at {
+                if copy.probe(request).is_ok() {
+                    break;
+                }
+                at = running.estimated_end();
+            }
+            copy.release(running.job.id).unwrap();
+        }
+        copy.probe(request).ok().map(|placement| (at, placement))
+    }
+
     pub(crate) fn error(&self) -> Option<pavior_kernel::CallerError> {
         self.dispatcher.scheduler().error()
     }
@@ -222,13 +252,13 @@ impl World {
         self.started.iter().find(|started| started.job == JobId(job)).unwrap()
     }
 
-    /// Returns the starts as (job, time), in order of decision.
+    /// Returns the starts as (job, time), in the order decided.
     pub(crate) fn starts(&self) -> Vec<(JobId, Time)> {
         self.started.iter().map(|started| (started.job, started.at)).collect()
     }
 }
 
-/// Creates a failure and a later repair of each node, in order of time.
+/// Creates a failure and a later repair for each node, in order of time.
 pub(crate) fn fail_and_repair(nodes: &[u32]) -> Vec<Upset> {
     let upset = |(index, &node): (u64, &u32)| {
         [(Time(4 + 7 * index), NodeId(node), true), (Time(60 + 9 * index), NodeId(node), false)]
@@ -241,10 +271,7 @@ pub(crate) fn fail_and_repair(nodes: &[u32]) -> Vec<Upset> {
 /// Runs the same jobs with the same failures in two worlds, whose schedulers must start the same
 /// jobs.
 pub(crate) fn in_lock_step(one: World, other: World, jobs: &[Job], upsets: &[Upset]) {
-    let run = |mut world: World| {
-        world.upsets = upsets.to_vec();
-        world.run(jobs, &mut NoObserver).started
-    };
+    let run = |world: World| world.failing(upsets).run(jobs).started;
     let machine = one.dispatcher.machine();
     let (selection, grid) = (machine.selection().to_string(), *machine.grid());
     assert_eq!(run(one), run(other), "{selection} on {grid}");

@@ -89,7 +89,7 @@ pub(crate) struct Faults {
     events: Peekable<Box<dyn Iterator<Item = FailureEvent> + Send>>,
     restart: Restart,
     outages: Outages,
-    /// The empty, healthy machine with its spares out of use, or `None` without spares.
+    /// The empty, healthy machine with its spares out of use, or `None` if there are no spares.
     spared: Option<Machine>,
 }
 

@@ -9,8 +9,8 @@
 //! cube becomes whole again, it goes into use if fewer than C - S whole cubes are in use;
 //! otherwise, it becomes a spare. Initially, the highest-numbered cubes are spares.
 //!
-//! The switches work as long as there are no more failed switches than spare ones. A spare takes
-//! over immediately, but jobs that use the failed switch are still interrupted.
+//! The switches work unless the number of failed switches exceeds the number of spare ones. A spare
+//! takes over immediately, but jobs that use the failed switch are still interrupted.
 
 use std::collections::{BTreeMap, BTreeSet};
 

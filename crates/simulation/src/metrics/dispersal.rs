@@ -3,9 +3,10 @@
 //!
 //! Distances are hops in the network, in the shorter direction on axes that wrap. The most compact
 //! box is the one at the origin that the `compact` shape rule chooses for the number of granted
-//! nodes. If it has more nodes than that, only the first ones in row-major order count. Jobs with a
-//! single node are ignored. Nodes are counted by coordinate, one axis at a time. Cost per job:
-//! O(parts + sides of the machine), or O(1) for a job in one box if no ring shortens its distances.
+//! nodes. If this box has more nodes than were granted, only its first nodes in row-major order
+//! count. Jobs with a single node are ignored. Nodes are counted by coordinate, one axis at a time.
+//! Cost per job: O(parts + sides of the machine), or O(1) for a job in one box if no ring shortens
+//! its distances.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
@@ -68,8 +69,8 @@ fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     of_axes.sum::<u64>() as f64 / (total * total) as f64
 }
 
-/// Returns the first `nodes` nodes, in row-major order, of a box at the origin, as whole planes,
-/// then whole rows, then a partial row.
+/// Returns the first `nodes` nodes of a box at the origin, in row-major order: whole planes, then
+/// whole rows, then a partial row.
 fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     let (row, plane) = (u32::from(a), u32::from(a) * u32::from(b));
     let (planes, beyond) = ((nodes / plane) as u16, nodes % plane);

@@ -1,5 +1,5 @@
 //! Internal fragmentation: nodes granted beyond the request, divided by nodes granted (as in the
-//! NAS paper) or by nodes requested (as in the MFA paper). Both are summed over started jobs.
+//! NAS paper) or by nodes requested (as in the MFA paper). All counts are summed over started jobs.
 
 use pavior_kernel::Time;
 
@@ -22,7 +22,8 @@ pub(super) const REQUIRED: MetricSpec = MetricSpec {
 };
 
 struct InternalFragmentation {
-    /// True to divide by the number of granted nodes instead of the number of requested nodes.
+    /// True to divide by the number of granted nodes, false to divide by the number of requested
+    /// nodes.
     over_granted: bool,
     granted: u64,
     requested: u64,

@@ -70,7 +70,7 @@ pub struct MetricSpec {
 }
 
 impl MetricSpec {
-    /// Creates an observer for a run, with the option given in the metric's name.
+    /// Creates an observer for a run, using the option given in the metric's name.
     pub fn observer(&self, context: &Context) -> Box<dyn Metric> {
         let option = self.name.split_once(':').map_or("", |(_, option)| option);
         (self.build)(&Context { option, ..*context })
@@ -105,7 +105,7 @@ pub struct Context {
     pub grid: Grid,
     /// The workload's unit of time.
     pub time: TimeUnit,
-    /// The minimum run time in bounded slowdown, in time units.
+    /// The minimum run time assumed for bounded slowdown, in time units.
     pub slowdown_bound: f64,
     /// The number of cycles needed to route a header through a node.
     pub routing_delay: u32,

@@ -1,7 +1,8 @@
 //! Slices: the fraction of time during which the requested slice could have been placed.
 //!
-//! `slice_availability` is computed for the machine with its current failures but no jobs, and
-//! `slice_free` for the machine with its running jobs. Neither applies if no slice was requested.
+//! `slice_availability` is computed for the machine with its current failures but without jobs.
+//! `slice_free` is computed for the machine with its running jobs. Neither applies if no slice was
+//! requested.
 
 use pavior_kernel::Time;
 
@@ -27,7 +28,8 @@ pub(super) const FREE: MetricSpec = MetricSpec {
 };
 
 struct SliceShare {
-    /// A function that selects one of the two results (alone or alongside running jobs) to average.
+    /// A function that selects which of the two results (alone or alongside running jobs) to
+    /// average.
     counts: fn(bool, bool) -> bool,
     share: TimeAverage,
     asked: bool,

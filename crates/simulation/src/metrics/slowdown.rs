@@ -1,5 +1,5 @@
-//! Bounded slowdown: turnaround divided by run time or by the bound, whichever is larger, but at
-//! least 1, averaged over completed jobs.
+//! Bounded slowdown: turnaround divided by the larger of the run time and the bound, but at least
+//! 1. Averaged over completed jobs.
 //!
 //! The formula is `max(1, turnaround / max(run, bound))`. The bound keeps very short jobs from
 //! dominating the mean.

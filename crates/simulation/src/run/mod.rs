@@ -44,7 +44,7 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that the caller executes step by step, optionally making the scheduling decisions.
+/// A run that the caller executes step by step. The caller can also make the scheduling decisions.
 ///
 /// [`Simulation::advance`] proceeds to the next time at which the queue or the machine has
 /// changed. [`Simulation::schedule`] then starts the jobs that the scheduler chooses, and
@@ -84,15 +84,16 @@ pub struct Simulation<'a, 'o, 'i> {
     slice: SliceWatch,
     agenda: Agenda<Departure>,
     jobs: Arrivals<'i>,
-    /// The number of dependencies on rejected jobs, which are ignored.
+    /// The number of dependencies ignored because they refer to rejected jobs.
     unfollowed: u64,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
     mover: Option<Mover>,
     watch: Watch,
-    /// The total number of starts and moves so far, used to number them.
+    /// The total number of starts and moves so far, which gives each its number.
     starts: u64,
-    /// The number of each running job's latest start or move, if nodes can fail or jobs can move.
+    /// For each running job, the number assigned to its latest start or move. Empty unless nodes
+    /// can fail or jobs can move.
     live: FxHashMap<JobId, u64>,
     observers: Observers<'a, 'o>,
     completed: u64,
@@ -187,8 +188,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(self.finish())
     }
 
-    /// Checks that no job was forgotten. When a run that drains the queue ends, the idle machine
-    /// must refuse every waiting job except those that the scheduler keeps behind a refused job.
+    /// Checks that no job was forgotten. At the end of a run that drains the queue, every waiting
+    /// job must be refused by the idle machine or kept by the scheduler behind a refused job.
     fn check_all_started(&mut self) -> Result<(), RunError> {
         if self.ending != Ending::Drained || !self.dispatcher.running().is_empty() {
             return Ok(());
@@ -262,8 +263,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts the jobs that the scheduler chooses and moves running jobs to make room, until
-    /// neither is possible.
+    /// Starts the jobs that the scheduler chooses, and moves running jobs to make room, until no
+    /// further start or move is possible.
     ///
     /// # Errors
     /// Returns an error if the scheduler starts a job that cannot start, or if the scheduler or the
@@ -279,8 +280,9 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the job that the scheduler would start next, without starting it. The caller must
-    /// start the job, on these nodes or on others, before the scheduler is called again.
+    /// Returns the job that the scheduler would start next, without starting it. Before the
+    /// scheduler is called again, the caller must start the job, on the proposed nodes or on
+    /// others.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.

@@ -45,13 +45,14 @@ impl Simulation<'_, '_, '_> {
         self.completed
     }
 
-    /// Returns the machine as the scheduler sees it. Queries through the view count as attempts.
+    /// Returns the machine as the scheduler sees it. Queries through this view count as allocation
+    /// attempts.
     pub fn view(&mut self) -> MachineView<'_> {
         self.dispatcher.view(self.now, &mut self.observers)
     }
 
     /// Returns true if a job exists at the given queue index and could start now. Counts as an
-    /// attempt.
+    /// allocation attempt.
     pub fn can_start(&mut self, index: usize) -> bool {
         let Some(job) = self.queue().get(index).cloned() else { return false };
         self.view().can_start(&job).is_ok()

@@ -13,7 +13,7 @@ pub(super) enum Met {
 
 /// The links that running jobs claim.
 pub(super) struct Claims {
-    /// The number of claims and the last claimant of each link. Empty until the first claim.
+    /// For each link, the number of claims and the last claimant. Empty until the first claim.
     links: Vec<(u32, u32)>,
     bound: usize,
     /// The number of running jobs that claim every link.
@@ -26,8 +26,9 @@ impl Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
-    /// Claims the given links, or every link for `None`. Calls `met` with some jobs that may share
-    /// links with the new job, including all that were alone. Returns true if the new job is alone.
+    /// Claims the given links, or every link if given `None`. Calls `met` with some of the jobs
+    /// that may share links with the new job, including all such jobs that were alone. Returns true
+    /// if the new job is alone.
     pub(super) fn claim(
         &mut self,
         slot: u32,
@@ -52,8 +53,9 @@ impl Claims {
         alone
     }
 
-    /// Returns true if no other job claims any of these links. If so, also marks the job as their
-    /// last claimant, so that `met` is called with it when another job claims one of them.
+    /// Returns true if no other job claims any of these links. If so, also marks the job as the
+    /// last claimant of these links, so that `met` is called with this job when another job claims
+    /// any of them.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
         let alone =
             self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);

@@ -13,7 +13,7 @@
 //!
 //! Invariant: k (T + pause) + rest = R.
 //!
-//! Cost: O(1), plus the simulation of one exchange by the job alone, which [`Trials`] caches.
+//! Cost: O(1), plus one simulation of an exchange without other jobs. [`Trials`] caches its result.
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Stream, Time};
@@ -29,7 +29,7 @@ pub(super) const ITERATION: Communication = Communication::Iterations(1);
 /// The execution of a job, as a sequence of exchanges and pauses.
 pub(super) struct Course {
     pub(super) layout: Layout,
-    /// The random number stream for patterns, which starts over for each exchange.
+    /// The random number stream for patterns. The stream starts over for each exchange.
     draw: Stream,
     /// The messages sent before each pause: one iteration, or all messages.
     exchange: Communication,
@@ -45,8 +45,8 @@ pub(super) struct Course {
 
 impl Course {
     /// Sets up the execution of a job on its nodes. If the job also computes, first simulates one
-    /// iteration of the job alone in its requested box. Returns `None` if the job communicates too
-    /// little for even one iteration. `draw` is the job's random number stream.
+    /// iteration in the job's requested box, without other jobs. Returns `None` if the job
+    /// communicates too little for even one iteration. `draw` is the job's random number stream.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,
@@ -64,7 +64,7 @@ impl Course {
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
-        // The job's iteration time when alone determines the number of exchanges and the pauses.
+        // The iteration time without other jobs determines the number of exchanges and the pauses.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);

@@ -3,10 +3,10 @@
 //! Each job is simulated once on its own ([`Trials`]), which gives its time T per iteration, in
 //! cycles, and its mean latency l. On each link along its path, a message waits for other jobs'
 //! messages as in a single-server queue with Poisson arrivals (Pollaczek and Khinchine):
-//! w = R / (1 - U) cycles. U is the fraction of time that other jobs hold the link. R is the sum,
-//! over the other jobs, of m h^2 / 2P, where m messages per iteration each hold the link for h
-//! cycles ([`LinkHolds`]). A job's pace P is the time for an iteration plus a pause. If a message
-//! waits d cycles on average over its whole path, an iteration takes T (1 + d / l).
+//! `w = R / (1 - U)` cycles. U is the fraction of time for which other jobs hold the link. R is the
+//! sum of m h^2 / 2P over the other jobs. Each of a job's m messages per iteration holds the link
+//! for h cycles ([`LinkHolds`]), and the job's pace P is the time for an iteration plus a pause. If
+//! a message waits d cycles on average over its whole path, an iteration takes T (1 + d / l).
 //!
 //! P depends on d, and therefore on the paces of other jobs. Whenever a job starts or ends, each
 //! job gets a new pace once, in slot order, based on the current paces of the others. Changes of
@@ -33,7 +33,7 @@ use super::holds::KnownHolds;
 use super::iterations::Trials;
 use super::{NetworkSetup, Seen};
 
-/// The upper limit on the assumed fraction of time that other jobs hold any link.
+/// The upper limit on the assumed fraction of time for which other jobs hold any link.
 const MOST_BUSY: f64 = 0.95;
 
 /// The smallest relative change in pace that takes effect.
@@ -56,9 +56,10 @@ pub(crate) struct Estimate {
     /// For each slot, true if the use of the job's links has changed since its last pace update.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
-    /// Jobs by end time, with their slots. An entry becomes void when the job's pace changes.
+    /// The end times of jobs, each with the job's slot. An entry becomes void when the job's pace
+    /// changes.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The last time at which a job started or ended, if paces have not been updated since.
+    /// The last time at which a job started or ended, if paces have not been updated since then.
     changed: Option<Time>,
 }
 
@@ -316,7 +317,8 @@ impl Estimate {
                 waits += hold.messages as f64 * others.wait();
             }
         }
-        // Both sums are over the same messages, so this is the mean wait over the mean latency.
+        // Both sums cover the same messages, so their ratio is the mean wait divided by the mean
+        // latency.
         let slower = waits / (job.exchange_alone.totals.latency as f64).max(1.0);
         job.pace_alone() + job.exchange_alone.length.ticks() * slower
     }

@@ -2,7 +2,7 @@
 //! requested box.
 //!
 //! One iteration of the job's pattern is simulated in isolation, once on the given nodes and once
-//! in the requested box ([`Trials`]). The ratio of the two times is weighted by the fraction of its
+//! in the requested box ([`Trials`]). The ratio of the two times is weighted by the fraction of
 //! time that the job spends communicating. Contention with other jobs is not predicted. The
 //! prediction uses only the estimated run time, which schedulers can see.
 
@@ -32,7 +32,7 @@ pub(crate) struct Forecast {
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
 }
 
-/// The number of cycles for an iteration, in the requested box and on the granted nodes.
+/// The number of cycles that an iteration takes in the requested box and on the granted nodes.
 #[derive(Clone, Copy, Debug)]
 struct Cycles {
     asked: u64,

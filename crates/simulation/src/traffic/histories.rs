@@ -75,7 +75,7 @@ impl HistoryCache {
 
     pub(super) fn note(cache: &SharedCache, key: HistoryKey, history: History) {
         let mut kept = lock(cache);
-        // The constant estimates the size of the rest of the entry.
+        // The constant is an estimate of the size of the rest of the entry.
         let words = key.relative_layout.len() + 32;
         if kept.words + words <= Self::MOST_WORDS {
             kept.words += words;

@@ -1,11 +1,11 @@
-//! A cache of how long jobs hold each link.
+//! A cache of the times for which jobs hold each link.
 //!
 //! On a machine without wraparound, moving a layout shifts all link numbers by the same amount and
 //! leaves the hold times unchanged.
 //!
 //! Invariant: a cached result equals the result of [`LinkHolds::of`].
 //!
-//! Cost: O(nodes + links) for a job of a kind that is already cached.
+//! Cost: O(nodes + links) for a job whose kind is already cached.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, NodeId};
@@ -23,7 +23,8 @@ pub(super) struct KnownHolds {
     setup: NetworkSetup,
     grid: Grid,
     channels: Channels,
-    /// Results by relative layout, each with the first node of the job that it was computed for.
+    /// Results by relative layout. Each is stored with the first node of the job for which it was
+    /// computed.
     known: FxHashMap<HistoryKey, (NodeId, Box<[LinkHolds]>)>,
     /// The total number of links in the cache.
     links: usize,
@@ -35,7 +36,7 @@ impl KnownHolds {
     }
 
     /// Returns how long a job in a layout holds each link, in order of link number. `key` describes
-    /// the relative layout. It is `None` if the pattern makes random draws for each job.
+    /// the relative layout, and is `None` if the pattern makes random draws for each job.
     pub(super) fn of(
         &mut self,
         layout: &Layout,

@@ -69,8 +69,8 @@ impl Trials {
         Ok(Some(history))
     }
 
-    /// Returns the key under which a job's history with this layout is cached, or `None` if the
-    /// history depends on random draws or the job's service is a number of messages.
+    /// Returns the key under which a job's history with this layout is cached. Returns `None` if
+    /// the history depends on random draws, or if the job's service is a number of messages.
     pub(super) fn key(
         &self,
         layout: &Layout,

@@ -7,8 +7,9 @@
 //!
 //! A job that shares no links with others ([`Footprint`](pavior_network::Footprint)) is not
 //! affected by them. All such jobs of one kind have the same duration and message totals, so only
-//! the first one is simulated and the others are *recalled*. Before a job starts that may share
-//! links with a recalled job, the recalled job catches up. This is exact, not an approximation.
+//! the first one is simulated and the others are *recalled*. If a new job may share links with a
+//! recalled job, the recalled job catches up before the new job starts. This is exact, not an
+//! approximation.
 //!
 //! ```text
 //!            no job near,            a job comes near
@@ -62,7 +63,7 @@ pub(crate) struct Messages {
     free_slots: Vec<u32>,
     /// Jobs that may have messages to send now.
     ready: Vec<(JobId, u32)>,
-    /// The next time at which each computing job communicates or ends, with the job's slot.
+    /// For each computing job, the next time at which it communicates or ends, with the job's slot.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_message: u64,
     totals: MessageTotals,
@@ -97,14 +98,15 @@ enum How {
 struct Alone {
     claims: Claims,
     cache: SharedCache,
-    /// Recalled jobs by end time, with their slots. An entry becomes void if its job catches up.
+    /// The end times of recalled jobs, each with the job's slot. An entry becomes void if its job
+    /// catches up.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl Messages {
-    /// The maximum size of the box around a job, as a multiple of its node count (plus a constant).
-    /// A job with a larger box is assumed to share links with every other job. The assumption is
-    /// nearly correct, and it avoids tracking the many links of such a job.
+    /// The maximum size of the box around a job, as a multiple of the job's node count (plus a
+    /// constant). A job with a larger box is assumed to share links with every other job. The
+    /// assumption is nearly correct, and it avoids tracking the many links of such a job.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without any jobs.
@@ -116,8 +118,9 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine is the reference, so it simulates every job. So does a network that can
-        // deadlock, because a deadlock error could not name jobs that are not simulated.
+        // The flit engine is the reference, so it simulates every job. In a network that can
+        // deadlock, every job is also simulated, because a deadlock error could not name jobs that
+        // are not simulated.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
         let simulate_all = seen.deliveries || may_deadlock || setup.engine != EngineKind::Worm;

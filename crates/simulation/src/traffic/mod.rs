@@ -57,9 +57,10 @@ impl Traffic {
         })
     }
 
-    /// Advances to `until`, or to an earlier time at which jobs end or, if an observer wants
-    /// deliveries, at which a message is delivered. Adds to `finished` the jobs whose last message
-    /// was delivered, in id order. Returns the new time, or `None` if nothing is left to do.
+    /// Advances to `until`, or only to the first time at which a job ends. If an observer wants
+    /// deliveries, also stops when a message is delivered. Adds the jobs whose last message was
+    /// delivered to `finished`, in id order. Returns the new time, or `None` if nothing is left to
+    /// do.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -79,7 +80,8 @@ impl Traffic {
         }
     }
 
-    /// Returns the routes of the last job to start, if it sends messages and observers want them.
+    /// Returns the routes of the most recently started job, if it sends messages and observers want
+    /// routes.
     pub(crate) fn routes(&self) -> Option<&IterationRoutes> {
         match self {
             Traffic::Messages(messages) => messages.routes(),

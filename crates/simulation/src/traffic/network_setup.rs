@@ -29,15 +29,15 @@ pub enum Contention {
     /// Messages are simulated, and results are exact.
     #[default]
     Simulated,
-    /// Running jobs' messages are not simulated. Instead, each job's pace is computed from the time
-    /// it takes for an iteration alone and from other jobs' use of its links. `traffic/estimate.rs`
-    /// describes the model. Message metrics do not apply.
+    /// Running jobs' messages are not simulated. Instead, each job's pace is computed from its
+    /// iteration time without other jobs and from other jobs' use of its links.
+    /// `traffic/estimate.rs` describes the model. Message metrics do not apply.
     Estimated,
 }
 
 impl NetworkSetup {
-    /// Returns the random number stream for a job's messages. Each job has its own, so its draws do
-    /// not depend on when other jobs start.
+    /// Returns the random number stream for a job's messages. Each job has its own stream, so its
+    /// draws do not depend on when other jobs start.
     pub(super) fn draws(seed: u64, replication: u64, job: JobId) -> Stream {
         Stream::new(seed, replication, &format!("traffic-{}", job.0))
     }

@@ -141,8 +141,8 @@ fn the_routes_of_each_job_are_recorded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(pavior_trials::size(50, 150, 150)))]
 
-    /// Recalling jobs that are alone must produce the same run, cycle by cycle, as simulating every
-    /// message.
+    /// Recalling the history of a lone job must produce the same run, cycle by cycle, as simulating
+    /// every message.
     #[test]
     fn jobs_that_are_alone_for_a_while_see_what_they_would_have_seen(
         (machine, strategy) in prop::sample::select(vec![
@@ -172,8 +172,8 @@ proptest! {
     }
 }
 
-/// Compares the model with the simulated network for scattered jobs that share links, in terms of
-/// the total time by which jobs exceed their run times.
+/// Compares the model with the simulated network for scattered jobs that share links. The measure
+/// is the total time by which jobs exceed their run times.
 #[test]
 fn the_estimate_is_near_what_the_network_says() {
     let mut draw = Stream::new(11, 0, "jobs");
@@ -220,7 +220,7 @@ fn a_job_is_torn_if_the_network_lets_it_pay() {
                 estimate: Time(run),
                 ..partly(id, arrival, [nodes, 1, 1], run, share)
             };
-            // This long after the first job, the arrival rate is almost zero.
+            // By this time, long after the first job, the arrival rate is almost zero.
             let then = 1 << 40;
             let jobs = [
                 known(0, 0, 1, 1, 0.0),

@@ -70,7 +70,7 @@ fn a_later_submit_time_of_its_own_counts() {
     assert_eq!(times(&records)[2], (1, 70, Some((70, 80))));
     let jobs = vec![job(0, 0, WHOLE, 10), job(1, 50, WHOLE, 10), job(2, 5, [1, 1, 1], 1)];
     let (records, _) = go(PLAIN, jobs, vec![link(0, 1, 20), links[1], links[2]], None);
-    // Job 2 depends on both other jobs, so it waits for the later one.
+    // Job 2 depends on both other jobs, so it waits for the one that ends later.
     assert_eq!(times(&records)[1..], [(1, 50, Some((50, 60))), (2, 60, Some((60, 61)))]);
 }
 
@@ -132,7 +132,8 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
         for _ in 0..draw.below(3) {
             let before = order[draw.below(place as u64) as usize];
             let event = if draw.below(4) == 0 { Event::Start } else { Event::End };
-            // Avoid submissions at the time of a start, which follow the scheduler's first pass.
+            // Avoid submissions at the time of a start, because they follow the scheduler's first
+            // pass.
             let think = draw.below(12) + u64::from(event == Event::Start);
             links.push(Link { event, ..link(before, order[place], think) });
         }

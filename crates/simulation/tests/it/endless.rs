@@ -100,9 +100,9 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 
 #[test]
 fn many_that_wait_in_vain_are_told_sooner() {
-    // One node is always missing, and with each change a job with one of two shapes arrives. The
-    // scheduler tries both shapes, so each tick n adds 10 + n / 100. The sum reaches 1,000,000 at
-    // about n = 13,200.
+    // One node is always missing, and with each change, a job of one of two shapes arrives. The
+    // scheduler tries both shapes, so each tick n adds 10 + n / 100 to the count. The count reaches
+    // 1,000,000 at about n = 13,200.
     let jobs = (0..).map(|id| job(id, id, [4, if id % 2 == 0 { 4 } else { 3 }, 1], 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..).map(|step: u64| {
@@ -118,8 +118,8 @@ fn many_that_wait_in_vain_are_told_sooner() {
 
 #[test]
 fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
-    // The first job needs all nodes. One node is missing while another fails or is repaired 150,000
-    // times and jobs keep arriving. After that, all nodes are available.
+    // The first job needs all nodes. One node is missing, another one fails or is repaired at each
+    // of 150,000 steps, and jobs keep arriving. After that, all nodes are available.
     let jobs = (0..200_000).map(|id| job(id, id, if id == 0 { [4, 4, 1] } else { [1; 3] }, 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..150_000).map(|step: u64| {
@@ -167,14 +167,14 @@ fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> 
 
 #[test]
 fn completions_out_of_reach_end_a_run() {
-    // A job on four nodes loses one of them every 2.5 units on average. With a length of 15 units,
+    // A job on four nodes loses one of them every 2.5 units on average. If a job takes 15 units,
     // about one start in 400 completes.
     let long = 15_000_000;
     let error = seldom(1_000_000, long, Restart::Scratch);
     let Err(Endless::FewComplete { times, completed }) = error else { panic!("{error:?}") };
     assert!(times > 10_000 && times > 100 * completed, "{times} {completed}");
     assert!(completed > 0);
-    // The pace is the same, but few completions remain.
+    // The pace is the same, but only a few completions are needed.
     assert!(seldom(60, long, Restart::Scratch).is_ok());
     // Work saved by a checkpoint counts as progress.
     let kept = Restart::Checkpoint(Time(100_000));

@@ -116,11 +116,11 @@ fn who_waits_starts_in_the_cycle_of_the_departure() {
 
 #[test]
 fn messages_of_all_jobs_share_one_network() {
-    // Two jobs whose nodes alternate on a row delay each other.
+    // Two jobs delay each other if their nodes alternate along a row.
     let alone = with("mesh:8", "naive", network("all-to-all", Some(Sending::Pipelined)));
     let comb = |id, arrival| sender(id, arrival, [3, 1, 1], Service::Iterations(1));
-    // Small jobs hold every other node while the two jobs start, so that the nodes of the two
-    // alternate.
+    // Small jobs hold every other node while the two jobs start, so that the nodes of these two
+    // jobs alternate.
     let jobs: Vec<Job> = vec![
         sender(0, 0, [1, 1, 1], Service::Iterations(1)),
         sender(1, 0, [2, 1, 1], Service::Iterations(1)),
@@ -174,8 +174,8 @@ impl Observer for Carried {
     }
 }
 
-/// Checks that results are the same whether jobs are simulated or are recalled from an earlier job
-/// of the same kind, in the same run or a previous one.
+/// Checks that the results are the same whether every job is simulated or jobs are recalled from an
+/// earlier job of the same kind, which may be in the same run or a previous one.
 pub(crate) fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
     let each = outcome(setup, jobs, true);
     prop_assert_eq!(&outcome(setup, jobs, false), &each, "nothing known");

@@ -61,7 +61,7 @@ fn one_move_lets_the_oldest_start_and_postpones_an_end() {
 #[test]
 fn jobs_move_only_if_it_pays_and_they_may() {
     let stay = [(0, 1, 0), (0, 40, 0), (40, 45, 0)];
-    // The move saves a wait of 39. Moving four nodes costs 36 at 9 per node, and 40 at 10.
+    // The move shortens the wait by 39. Moving four nodes costs 36 at 9 each, and 40 at 10 each.
     assert_eq!(times(&moving("easy", 9, |_| true), &blocked())[1], (0, 76, 1));
     assert_eq!(times(&moving("easy", 10, |_| true), &blocked()), stay);
     assert_eq!(times(&moving("easy", u64::MAX, |_| true), &blocked()), stay);
@@ -107,7 +107,8 @@ fn workload() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// Checks every stay against a separate occupancy to verify that no node is ever held twice.
+/// Checks every stay against a separate occupancy map to verify that no two stays overlap on a
+/// node.
 fn no_two_overlap(records: &[JobRecord], grid: Grid) {
     let mut changes = Vec::new();
     for stay in records.iter().flat_map(JobRecord::stays) {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::{job, setup};
 
-/// Computes starts and ends tick by tick, for FCFS with first fit and rotation.
+/// Computes the jobs' start and end times tick by tick, for FCFS with first fit and rotation.
 fn by_ticks(grid: Grid, jobs: &[Job]) -> Vec<(u64, u64)> {
     let mut free = Occupancy::all_free(grid);
     let mut running: Vec<(u64, Cuboid)> = Vec::new();

@@ -1,5 +1,5 @@
-//! Tests of slices of a pod with failing chips, cubes and switches, compared with closed-form
-//! results, exact enumeration and manual calculation.
+//! Tests of slices of a pod whose chips, cubes and switches fail. The results are compared with
+//! closed-form results, exact enumeration and manual calculation.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -25,8 +25,8 @@ fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, names: &[&str]) -> 
     metrics.iter().map(|metric| metric.value().unwrap()).collect()
 }
 
-/// Returns the mean fraction of time in which a slice could be placed, and the half-width of its
-/// 99.9% confidence interval, from ten runs of 800 time units each.
+/// Returns the mean fraction of time during which a slice could be placed in ten runs of 800 time
+/// units each, and the half-width of its 99.9% confidence interval.
 fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64, f64) {
     let unit = TimeUnit::TIME_UNIT;
     let mut setup = setup("torus:8x8x8", strategy, "fcfs", Ending::Drained);
@@ -75,7 +75,7 @@ fn has_box(set: u32, sides: Sides) -> bool {
     })
 }
 
-/// Returns the shapes of the boxes of `cubes` cubes that fit in 2x2x2 cubes.
+/// Returns the shapes of all boxes of `cubes` cubes that fit within 2x2x2 cubes.
 fn shapes(cubes: u32) -> Vec<Sides> {
     let all = [[1, 1, 1], [1, 1, 2], [1, 2, 2], [2, 2, 2]];
     all.into_iter().filter(|&sides| volume(sides) == u64::from(cubes)).collect()

@@ -30,7 +30,7 @@ pub struct Readings {
     runs: [u64; 2],
     /// The default reading, which sets every parameter that a reading or a goal changes.
     usual: BTreeMap<String, Value>,
-    /// Settings in the default reading that apply to a single strategy, by the strategy's name.
+    /// Settings in the default reading for individual strategies, by strategy name.
     #[serde(default)]
     own: BTreeMap<String, Own>,
     /// True if the paper states only orders, in which case every ratio should be below 1.

@@ -19,10 +19,10 @@ use super::set::{Instance, YardstickError};
 
 /// The schedulers under which every strategy is run.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// The number of top-ranked strategies to run under every scheduler, both overall and among the
-/// strategies that assign boxes.
+/// The number of top-ranked strategies to run under every scheduler. The same number is taken from
+/// all strategies and from those that assign boxes.
 const BEST: usize = 5;
-/// The maximum share of unfinished jobs in a run that is compared.
+/// The maximum share of unfinished jobs at which a run is still compared.
 const MAX_UNFINISHED_SHARE: f64 = 0.02;
 
 /// A proven bound, in seconds.

@@ -8,10 +8,10 @@
 //! between the two runs, effects common to both runs cancel.
 //!
 //! The block length is computed from the differences by the rule of Politis and White (2004), as
-//! corrected by Patton, Politis and White (2009). It minimizes the mean squared error of the
-//! estimated variance of the mean. It is proportional to the cube root of the number of jobs, and
-//! grows with the range over which jobs depend on each other. For n jobs, it is at least the cube
-//! root of n, and at most the smaller of n / 3 and three times the square root of n.
+//! corrected by Patton, Politis and White (2009). This length minimizes the mean squared error of
+//! the estimated variance of the mean. It is proportional to the cube root of the number of jobs,
+//! and grows with the range over which jobs depend on each other. For n jobs, it is at least the
+//! cube root of n, and at most the smaller of n / 3 and three times the square root of n.
 //!
 //! The half-width is the distance from the mean within which 95% of the drawn means lie (the
 //! symmetric interval of Hall 1988). Blocks vary less around the mean of all jobs than around the

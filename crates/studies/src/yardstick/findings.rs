@@ -170,7 +170,7 @@ impl Findings {
         Ok(all)
     }
 
-    /// Judges every statement whose rows all have numbers that can be computed.
+    /// Judges every statement for which the numbers in all rows can be computed.
     ///
     /// # Errors
     /// Returns an error if a row refers to a scenario that does not exist.
@@ -273,7 +273,8 @@ impl BoardEvidence<'_> {
         }
     }
 
-    /// Returns the difference in turnaround, or `None` if a run or that part of the gap is missing.
+    /// Returns the difference in turnaround, or `None` if a run is missing or the gap lacks the
+    /// given part.
     fn change(&self, difference: &Difference, scenario: &str) -> Option<Change> {
         match difference {
             Difference::Cost { cost } => {

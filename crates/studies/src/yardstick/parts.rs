@@ -11,7 +11,8 @@ use super::bounds::{Arrivals, look_ahead};
 use super::set::{Instance, YardstickError};
 
 /// The settings that each of three runs adds to those of the previous run. The first run uses boxes
-/// and the given estimates; the second, any nodes; and the third, any nodes and exact estimates.
+/// and the given estimates. The second uses any nodes, and the third uses any nodes and exact
+/// estimates.
 const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates", "exact")]];
 /// The strategy and the scheduler in the three runs.
 const NAMES: (&str, &str) = ("tff", "easy");

@@ -96,7 +96,7 @@ impl Yardstick {
         })
     }
 
-    /// Generates each scenario's jobs. Scenarios based on job logs read them from `logs`, or are
+    /// Generates each scenario's jobs. Scenarios based on logs read their jobs from `logs`, and are
     /// skipped if `logs` is `None`.
     ///
     /// # Errors

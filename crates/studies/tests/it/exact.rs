@@ -23,7 +23,7 @@ pub(crate) enum Places {
     Boxes,
 }
 
-/// A search, in which each set of nodes is represented as a bit mask.
+/// A search that represents each set of nodes as a bit mask.
 pub(crate) struct Exact<'t> {
     tasks: &'t [Task],
     /// For each job, all boxes in which it can run.
@@ -136,7 +136,8 @@ impl Exact<'_> {
         }
     }
 
-    /// Returns a lower bound on the final cost, assuming each open job starts once released.
+    /// Returns a lower bound on the final cost, assuming that each open job starts as soon as it is
+    /// released.
     fn least(&self, now: i64, open: u32, spent: i64) -> i64 {
         let open = self.tasks.iter().enumerate().filter(|(at, _)| open & 1 << at != 0);
         open.fold(spent, |spent, (_, task)| {

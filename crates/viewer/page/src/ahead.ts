@@ -45,19 +45,19 @@ export function rowsOf(machine: Machine, reservations: Raw[]): Ahead[] {
   return reservations.map((one) => reservation(machine, one)).sort((a, b) => a.from - b.from);
 }
 
-/** Returns the boxes of the chosen reservation, or of all if none is chosen. */
+/** Returns the boxes of the chosen reservation, or of all reservations if none is chosen. */
 export function drawn(rows: Ahead[], chosen: Ahead | null): Mark[] {
   const shown = chosen ? [chosen] : rows;
   return shown.flatMap(({ parts }) => parts.map((part) => ({ part, shade: VIOLET })));
 }
 
-/** Formats a time of day, with the date unless it is today. */
+/** Formats a time of day, adding the date if it is not today's. */
 function brief(ms: number, now: number, clock: Clock): string {
   const time = clock.tick(ms, 60_000), day = clock.tick(ms, 86_400_000);
   return day === clock.tick(now, 86_400_000) || day === time ? time : `${day} ${time}`;
 }
 
-/** Returns the columns of the list. Rows are always in order of start. */
+/** Returns the columns of the list. Rows are always sorted by start time. */
 export function aheadColumns(
   scene: () => { machine: Machine; clock: Clock },
 ): Column<Ahead>[] {

@@ -4,14 +4,12 @@ import type { Machine, Part } from "./model.ts";
 /** The largest machine to search, in nodes. On larger ones, the search would block the page. */
 const MOST_NODES = 40_000;
 
-/** A rectangle in a mask of w by d cells, whose axes may wrap around. */
+/** A rectangle in a mask of w by d cells. The mask's axes may wrap around. */
 interface Rectangle { area: number; base: [number, number]; sides: [number, number] }
 
-/**
- * Finds the largest rectangle of free cells in a plane. For each row, the heights of the columns of
- * free cells that end there are processed as a histogram. An axis that wraps around is traversed
- * twice. Takes O(w d) time, four times as much if both axes wrap.
- */
+/** Finds the largest rectangle of free cells in a plane. For each row, the columns of free cells
+ * that end in this row are processed as a histogram of their heights. An axis that wraps around is
+ * traversed twice. Takes O(w d) time, four times as much if both axes wrap. */
 function rectangle(free: Uint8Array, w: number, d: number, wraps: boolean[]): Rectangle {
   let best: Rectangle = { area: 0, base: [0, 0], sides: [0, 0] };
   const across = wraps[0] ? 2 * w : w, rows = wraps[1] ? 2 * d : d;

@@ -8,7 +8,7 @@ export const SIDE = 6;
 /** The stripe width and dot radius as fractions of `SIDE`, and the opacity of both. */
 export const STRIPE = 0.34, DOT = 0.26, HIDES = 0.75;
 
-/** Returns the patterns for a canvas in the given color, with null for no pattern. */
+/** Returns the patterns for a canvas in the given color. A null element stands for no pattern. */
 export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPattern | null)[] {
   const stripes = new Path2D(), dots = new Path2D();
   for (const from of [-SIDE, 0, SIDE]) {

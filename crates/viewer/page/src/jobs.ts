@@ -2,7 +2,7 @@
 import { COLORS, hash } from "./colors.ts";
 import { type Key, type Lease, type Machine, nodesOf, number, point } from "./model.ts";
 
-/** The number of remembered jobs at which those that hold no nodes are forgotten. */
+/** The number of remembered jobs at which jobs that hold no nodes are forgotten. */
 const MOST = 50_000;
 
 /** The colors of jobs, which stay the same while the page is open. A color is computed from the

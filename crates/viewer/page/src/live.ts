@@ -9,13 +9,11 @@ export interface Series { busy: Point[]; largest: Point[] }
 /** The service's explanation of why a request is waiting. */
 export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
 
-/**
- * A request's predicted start, in ms. Nine out of ten requests start between the earliest and the
- * latest time. A time is null if it is more than 60 days from now. If all are null, the obstacle is
- * `horizon` or, with the place that has the fewest unavailable nodes, `unavailable`. `kept` and
- * `broken` count past forecasts that held or failed, and `calibrated` is true if there are enough
- * of them to learn from.
- */
+/** A request's predicted start, in ms. Nine out of ten requests start between the earliest and the
+ * latest time. A time is null if it is more than 60 days from now. If all times are null, the
+ * obstacle is either `horizon` or `unavailable`. With `unavailable`, the place with the fewest
+ * unavailable nodes is also given. `kept` and `broken` count past forecasts that held or failed,
+ * and `calibrated` is true if there are enough of them to learn from. */
 export interface Forecast {
   earliest: number | null;
   median: number | null;

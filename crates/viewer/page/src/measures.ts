@@ -17,9 +17,9 @@ interface Shown {
 
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 
-/** Measures drawing a rotating machine: frames per second, the milliseconds that the page's own
- * work takes per frame (up to the transfer to the GPU process) and per rebuild (as after an event),
- * and the number of triangles in the last frame. */
+/** Measures the drawing of a rotating machine. Returns the number of frames per second, the
+ * milliseconds of the page's own work per frame (up to the transfer to the GPU process) and per
+ * rebuild (as after an event), and the number of triangles in the last frame. */
 async function frames({ page, stage, look }: Shown, ms: number): Promise<Record<string, number>> {
   const { deep } = stage, { machine } = page;
   if (!deep || !machine) return {};

@@ -56,7 +56,7 @@ export const volume = (part: Part): number =>
   part.sides.reduce((product, side) => product * side, 1);
 export const size = (parts: Part[]): number => parts.reduce((sum, part) => sum + volume(part), 0);
 
-/** Returns the nodes in a box, x fastest. A box may wrap around the end of an axis. */
+/** Returns the nodes in a box, with x varying fastest. A box may wrap around the end of an axis. */
 export function* nodesOf(g: Grid, part: Part): Generator<number> {
   const [w, d, h] = g.sides;
   const base = [0, 1, 2].map((axis) => part.base[axis] ?? 0);

@@ -31,7 +31,7 @@ export function within(g: Grid, plane: Plane): Plane {
   return isThere ? plane : { axis: plane.axis, at: null };
 }
 
-/** Returns the next or previous plane, or all planes after the last. */
+/** Returns the next or previous plane. Past the first or last plane, returns all planes. */
 export function next(g: Grid, { axis, at }: Plane, step: number): Plane {
   const count = g.sides[axis], to = (at ?? (step > 0 ? -1 : count)) + step;
   return { axis, at: to < 0 || to >= count ? null : to };

@@ -1,4 +1,5 @@
-// The Play button, which replays the past from the marker or the beginning to the end of the axis.
+// The Play button, which replays the past up to the end of the axis, starting at the marker or at
+// the beginning.
 import { find, write } from "./dom.ts";
 import { isStill } from "./theme.ts";
 import { lasting } from "./times.ts";

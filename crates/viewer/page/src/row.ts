@@ -6,10 +6,8 @@ import { paint } from "./hatch.ts";
 /** The number of letters at the end of a name that are never cut off. */
 const TAIL = 6;
 
-/**
- * Returns an empty row. For actions, `rowOf` returns the data that the row currently shows. The
- * first cell is a button if `pick` is given.
- */
+/** Returns an empty row. Actions call `rowOf` to get the data that the row currently shows. The
+ * first cell is a button if `pick` is given. */
 export function emptyRow<Row>(
   columns: Column<Row>[],
   pick: ((row: Row) => void) | undefined,

@@ -7,17 +7,16 @@ import { type Plane, lies } from "./plane.ts";
 /** The part of a machine to draw, and its appearance. */
 export interface Look { by: By; plane: Plane; selected: Key | null; dark: boolean }
 
-/** An attribute's values, their number per corner, and true if they are in units of 1/255. */
+/** The values of an attribute, the number of values per corner, and true if values are in units of
+ * 1/255. */
 export type Numbers = [Float32Array | Uint8Array, number, boolean?];
 
 /** The faces that point in one direction. */
 interface Direction { axis: number; way: number; plane: number; start: number; count: number }
 
-/**
- * The six faces of a cube: axis, direction, the axes along the two sides, brightness, and true if
- * the corners, in the order (0, 0), (1, 0), (1, 1), (0, 1), go around the face clockwise as seen
- * from outside.
- */
+/** The six faces of a cube: axis, direction, the axes along the two sides, brightness, and a flag.
+ * The flag is true if the corners, in the order (0, 0), (1, 0), (1, 1), (0, 1), go clockwise around
+ * the face as seen from outside. */
 type Face = [number, number, number, number, number, boolean];
 const FACES: Face[] = [
   [0, 1, 1, 2, 0.84, false], [0, -1, 1, 2, 0.7, true], [1, 1, 0, 2, 0.78, true],
@@ -26,7 +25,8 @@ const FACES: Face[] = [
 /** The possible appearances of a node, where 0 means not drawn. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** The number of patterns. Added to a held node's pattern once if drained, twice if failed. */
+/** The number of patterns. Added to a held node's pattern once if the node is drained, twice if
+ * failed. */
 export const MARK = 4;
 
 /** Returns each node's appearance, its color as three numbers from 0 to 1, and its pattern. */

@@ -2,14 +2,14 @@
 import { COLORS, hash } from "./colors.ts";
 import { PATTERNS } from "./hatch.ts";
 
-/** The colors of tenants. Each tenant has its own color as long as there are enough, then its own
- * color and pattern. Both are computed from the tenant's name; if taken, the next unused ones are
- * chosen. A tenant keeps them while the page is open. Once all are taken, further tenants share a
- * gray. */
+/** The colors of tenants. Each tenant has its own color as long as there are enough. Further
+ * tenants each have their own combination of color and pattern. The choice is computed from the
+ * tenant's name; if it is taken, the next unused one is used. It stays the same while the page is
+ * open. Once all are taken, further tenants share a gray. */
 export class Tenants {
   private readonly known = new Map<string, number | null>();
 
-  /** Returns the index of a tenant's color and pattern, or null if all are taken. */
+  /** Returns the index of a tenant's color and pattern, or null if all combinations are taken. */
   place(name: string): number | null {
     const known = this.known.get(name);
     if (known !== undefined) return known;

@@ -14,16 +14,13 @@ export interface Column {
   mean: number;
 }
 
-/**
- * Returns the pixel columns in which a step function changes, in order.
- *
- * `points` are in order of time: from `at` on, the function has `value`. Times from `first` to
- * `last` are mapped to 0 to `width`. Each column has the position `x` of the first change and the
- * value before it, `enters` (null if there is none). `least`, `most` and `leaves` are the minimum,
- * maximum and last value in the column, and `mean` is the mean over its time. A change at the edge
- * of a column belongs to the column that begins there, and so does the value before the change,
- * since the line goes up or down there.
- */
+/** Returns the pixel columns in which a step function changes, in order. `points` are in order of
+ * time: from `at` on, the function has `value`. Times from `first` to `last` are mapped to 0 to
+ * `width`. In each column, `x` is the position of the first change, and `enters` is the value
+ * before this change (null if there is none). `least`, `most` and `leaves` are the minimum, maximum
+ * and last value in the column, and `mean` is the mean over its time. A change at the edge of a
+ * column belongs to the column that begins there, and so does the value before the change, since
+ * the line goes up or down there. */
 export function columns(points: Point[], first: number, last: number, width: number): Column[] {
   const found: Column[] = [], scale = width / (last - first);
   const x = (index: number) => (points[index].at - first) * scale;

@@ -21,7 +21,8 @@ import { Timeline } from "./timeline.ts";
 import { nodeLines } from "./tip.ts";
 import { summary } from "./words.ts";
 
-/** The delay before lists and searches are updated, in ms. Doing so per event would be too slow. */
+/** The delay before lists and searches are updated, in ms. Updating them after every event would be
+ * too slow. */
 const LIST_DELAY = 150;
 
 export const stage = new Stage({

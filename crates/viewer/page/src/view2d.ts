@@ -313,7 +313,8 @@ export class View2d {
     return found && { x: found.x + cell / 2, y: found.y + cell / 2 };
   }
 
-  /** Moves the keyboard cursor by steps to the right and up, and to the next plane at an edge. */
+  /** Moves the keyboard cursor right, up and across planes by the given steps, stopping at edges.
+   */
   step(right: number, up: number, across: number): number | null {
     const { machine, look } = this;
     if (!machine || !look) return null;

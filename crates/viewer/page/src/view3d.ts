@@ -369,7 +369,8 @@ export class View3d {
     this.draw();
   }
 
-  /** Returns the vector from the machine's center to the camera, with axes in spherical order. */
+  /** Returns the vector from the machine's center to the camera, reordered for spherical
+   * coordinates. */
   private offset(): Vector3 {
     const { x, y, z } = this.camera.position.clone().sub(this.controls.target);
     return new Vector3(y, z, x);

@@ -42,7 +42,8 @@ export class Engine {
 /** Returns the text of an embedded element, if the page is self-contained. */
 const embedded = (id: string): string | null => document.getElementById(id)?.textContent ?? null;
 
-/** Compiles the module, while it is downloading if the server sends the right content type. */
+/** Compiles the module. If the server sends the right content type, compilation begins during the
+ * download. */
 async function compiled(reply: Response): Promise<WebAssembly.Module> {
   if (!reply.ok) throw new Error(`pavior.wasm: status ${reply.status}`);
   return reply.headers.get("content-type")?.startsWith("application/wasm")

@@ -128,7 +128,8 @@ export class Panel {
     find("replays").hidden = !isRead;
   }
 
-  /** Sends the log to the worker. Needed for each task, because canceling ends the worker. */
+  /** Sends the log to the worker. This is needed for each task, because canceling ends the worker.
+   */
   private open(machine: (text: string) => void = () => {}): Promise<boolean> {
     const command = { do: "log", name: this.name }, bytes = this.bytes ?? undefined;
     return this.work<{ summary: Summary; machine: string }>("Reading the log", "summary",

@@ -75,7 +75,8 @@ function shellWords(both: Both, names: readonly string[]): string {
   }).join(" ");
 }
 
-/** Returns true if one command, which runs all strategy-scheduler pairs, compares both machines. */
+/** Returns true if a single command, which runs all strategy-scheduler pairs, can compare both
+ * machines. */
 const together = (both: Both): boolean =>
   OWN.some((name) => both[0][name] === both[1][name]);
 

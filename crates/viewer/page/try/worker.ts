@@ -4,7 +4,7 @@ import { type Command, Engine, Fault } from "./engine.ts";
 import type { Both } from "./settings.ts";
 import type { State } from "./side.ts";
 
-/** A task from the page. A replay runs two settings to the end and then compares them. */
+/** A task from the page. A replay simulates both machines to the end and then compares them. */
 export type Task = { command: Command; bytes?: Uint8Array } | { replay: Both };
 
 export interface Replayed {

@@ -34,17 +34,17 @@ pub enum BadFailures {
 
 /// An endless stream of failures and repairs of a machine's components, in time order.
 ///
-/// Each healthy component in a class fails after an exponentially distributed time, and its repair
-/// time is also exponential. Components are independent of each other.
+/// Each healthy component in a class fails after an exponentially distributed time, and repair
+/// times are also exponential. Components are independent of each other.
 ///
 /// Events are drawn on demand. Failures of the N components in a class form a single Poisson
 /// process with rate N/MTTF, and a failure drawn for a component that is already down is dropped.
 /// This does not change the distribution, because exponential times are memoryless.
 ///
 /// With H healthy and F failed components, each event takes O(N / H) draws and O(log F) steps, and
-/// only failed ones are kept in memory. If fewer than one component in 64 is healthy, the healthy
-/// ones are listed and the next failure is drawn from that list. Each event then takes a constant
-/// number of draws, however long repairs take; only creating the list takes O(N) time.
+/// only the failed components are kept in memory. If fewer than one component in 64 is healthy, the
+/// healthy ones are listed and the next failure is drawn from that list. Each event then takes a
+/// constant number of draws, however long repairs take. Only creating the list takes O(N) time.
 ///
 /// Nodes use the random number streams "failures" and "repairs". Every other class has its own pair
 /// of streams, so adding a class does not change the events in the other classes.
@@ -104,8 +104,8 @@ struct Drawn {
     kind: ComponentKind,
     count: u64,
     unit: TimeUnit,
-    /// The mean time between failures while all components are healthy, and the mean time to
-    /// repair, both in time units.
+    /// The mean time between failures while all components are healthy, followed by the mean time
+    /// to repair, both in time units.
     between: f64,
     repair: f64,
     fail_draws: Stream,
@@ -115,8 +115,8 @@ struct Drawn {
     pending: Agenda<(u32, f64)>,
     /// The healthy components, if they are few enough to be listed.
     few: Option<Vec<u32>>,
-    /// The time of the next failure, in time units. The failing component is not drawn until then.
-    /// If the healthy components are listed, it is drawn from that list.
+    /// The time of the next failure, in time units. The component that fails is not drawn until
+    /// then. If the healthy components are listed, the component is drawn from that list.
     next: f64,
 }
 

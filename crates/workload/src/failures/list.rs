@@ -34,7 +34,8 @@ enum Op {
 /// first, and list order is otherwise preserved.
 ///
 /// # Errors
-/// Returns an error if the reader fails, or if a line is malformed or names an unknown component.
+/// Returns an error if the reader fails, if a line is malformed, or if a line names an unknown
+/// component.
 pub fn read_failures(
     reader: impl BufRead,
     grid: &Grid,

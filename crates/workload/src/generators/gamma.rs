@@ -4,10 +4,10 @@ use pavior_kernel::Stream;
 
 /// Draws a gamma variate with shape `alpha` and scale `beta`, both positive (mean: alpha·beta).
 ///
-/// If alpha is at least 1, the value is computed from a normal draw by rejection sampling, with
-/// about 1.05 tries on average (Marsaglia & Tsang 2000). For smaller alpha, a value with shape
-/// alpha + 1 is multiplied by a power of a uniform draw. Because the number of draws varies, the
-/// caller should provide a separate stream.
+/// If alpha is at least 1, the value is computed from a normal draw by rejection sampling, which
+/// needs about 1.05 tries on average (Marsaglia & Tsang 2000). If alpha is smaller, a value with
+/// shape alpha + 1 is multiplied by a power of a uniform draw. Because the number of draws varies,
+/// the caller should provide a separate stream.
 pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     if alpha < 1.0 {
         let power = libm::pow(1.0 - draw.unit(), 1.0 / alpha);

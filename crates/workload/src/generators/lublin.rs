@@ -10,10 +10,10 @@
 //! otherwise, so larger jobs tend to run longer. Values above 12 (45 hours) are redrawn.
 //!
 //! **Arrivals.** Each half hour of the day has a weight: the mass of gamma(anum, bnum) around it,
-//! on a day that starts at 05:30, divided by the mean of all weights. A gap between arrivals is
-//! exp(g) seconds, with g drawn from gamma(aarr·arar, barr) and redrawn if it is above 13. During
-//! each half hour, the gap elapses at a rate equal to the weight, so the same gap lasts longer at
-//! night. By default, the log starts at midnight.
+//! on a day that starts at 05:30. Weights are scaled to a mean of 1. A gap between arrivals is
+//! exp(g) seconds, where g is drawn from gamma(aarr·arar, barr) and redrawn if it is above 13.
+//! During each half hour, the gap elapses at a rate equal to the weight, so the same gap lasts
+//! longer at night. By default, the log starts at midnight.
 //!
 //! ```text
 //!   weight  ▁▁▁▁▁▁▁▁▁▁▁▁▂▃▄▅▆▇██████▇▇▆▆▅▅▄▄▃▃▃▂▂▂▂▁▁▁▁
@@ -29,10 +29,10 @@
 //! with it.
 //!
 //! Deviations: in the program, uhi is set for a 128-node machine, and the user sets umed between
-//! uhi-3.5 and uhi-1.5. Here, both are derived from the logarithm of the number of nodes, at the
-//! same distances from it as for 128 nodes. A size that rounding would make larger than the machine
-//! is halved. Arrivals are rounded down to seconds only on output, so that rounding errors do not
-//! add up. Gamma values come from a different sampler. Cost: O(1) per job.
+//! uhi-3.5 and uhi-1.5. Here, both are derived from the logarithm of the number of nodes. Their
+//! distances from that logarithm are the same as for 128 nodes. A size that rounding would make
+//! larger than the machine is halved. Arrivals are rounded down to seconds only on output, so that
+//! rounding errors do not add up. Gamma values come from a different sampler. Cost: O(1) per job.
 
 use std::iter::Peekable;
 
@@ -163,10 +163,10 @@ pub struct Lublin {
 
 impl Lublin {
     /// Returns the published parameters, adapted to a machine with at least 2 nodes. On a
-    /// single-node machine, jobs are drawn as if for 2 nodes, but each gets one node.
+    /// single-node machine, jobs are drawn as if there were 2 nodes, but each job gets one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
         let log = libm::log2(f64::from(nodes.max(2)));
-        // On small machines, the second stage would start too low, so it gets half the range.
+        // On small machines, the second stage would start too low, so it is given half the range.
         let umed = |uhi: f64, ulow: f64, below: f64| (uhi - below).max(f64::midpoint(ulow, uhi));
         match class {
             Class::All => Lublin {
@@ -256,8 +256,8 @@ const LONGEST_GAP: f64 = 13.0;
 pub struct LublinJobs {
     model: Lublin,
     weights: [f64; BUCKETS],
-    /// The half hour in which the last job arrived, counted from the start of the log, and the part
-    /// of that half hour's weight already used by then.
+    /// The half hour of the last arrival, counted from the start of the log, and the part of that
+    /// half hour's weight that was already used.
     bucket: u64,
     used: f64,
     arrivals: Stream,
@@ -322,7 +322,7 @@ impl LublinJobs {
     }
 }
 
-/// Draws values until one does not exceed `limit`.
+/// Returns the first drawn value that does not exceed `limit`.
 fn below(limit: f64, mut draw: impl FnMut() -> f64) -> f64 {
     loop {
         let value = draw();

@@ -11,8 +11,8 @@ pub use lublin::{Class, Lublin, LublinJobs};
 
 /// The implementation of a workload model.
 pub struct Generator {
-    /// Returns an endless stream of jobs in submission order, for a number of nodes, a seed and a
-    /// replication.
+    /// Generates an endless stream of jobs in submission order, given a number of nodes, a seed and
+    /// a replication.
     pub generate: fn(&Options, u32, u64, u64) -> Box<dyn Iterator<Item = Record> + Send>,
 }
 

@@ -57,7 +57,7 @@ pub struct ClassCount {
     pub jobs: u64,
 }
 
-/// The number of values listed in a [`Class`].
+/// The maximum number of values listed in a [`Class`].
 const MOST: usize = 10;
 
 impl Class {
@@ -83,8 +83,8 @@ impl Class {
 pub struct Week {
     /// The number of jobs submitted during the week.
     pub jobs: u64,
-    /// The work of these jobs divided by the machine's capacity over the week. Only the part of the
-    /// last week that the log covers is counted.
+    /// The work of these jobs divided by the machine's capacity over the week. In the last week,
+    /// only the part covered by the log is counted.
     pub load: Option<f64>,
 }
 
@@ -107,7 +107,7 @@ impl Entry {
         Entry { submit, run, wait, nodes }
     }
 
-    /// Returns the entry with its size divided by a number, rounding up.
+    /// Returns the entry with its size divided by a number and rounded up.
     pub(super) fn divided(self, by: u32) -> Entry {
         Entry { nodes: self.nodes.div_ceil(by), ..self }
     }
@@ -170,7 +170,7 @@ impl Course {
         self.changes.push(Reverse((start.saturating_add(job.run), -nodes)));
     }
 
-    /// Applies machine-use changes before a given time. At equal times, ends precede starts.
+    /// Applies all changes in machine use before a given time. At equal times, job ends come first.
     fn use_until(&mut self, time: Time) {
         while let Some(&Reverse((at, change))) = self.changes.peek()
             && at < time

@@ -15,7 +15,7 @@ use crate::TimeUnit;
 use crate::traces::{Links, Record, Tags, Trace};
 
 /// The maximum number of jobs that are buffered for sorting by submit time. In a longer log, weeks
-/// and machine use are unknown if any job is out of order by more than this many jobs.
+/// and machine use are unknown if any job is more than this many positions out of order.
 const SORTED: usize = (1 << 18) - 1;
 
 const WEEK: i64 = 7 * 86_400;
@@ -61,7 +61,8 @@ impl Jobs {
         }
     }
 
-    /// Enables statistics for divided sizes if the machine's node count matches the divisor's.
+    /// Enables statistics for divided sizes if the machine has the number of nodes given with the
+    /// divisor.
     pub(crate) fn may_divide(&mut self, divisor: Option<(u32, u64)>) {
         let divisor = divisor.filter(|&(_, nodes)| self.machine == Some(nodes));
         self.divided = divisor.map(|(by, _)| (by, Course::default()));
@@ -116,7 +117,8 @@ impl Jobs {
         }
     }
 
-    /// Moves the next job in submission order to `plain` and `divided`. Returns false at the end.
+    /// Moves the next job in submission order to `plain` and `divided`. Returns false if no job is
+    /// left.
     fn pass_next(&mut self) -> bool {
         let Some(Reverse(entry)) = self.sorted.pop() else { return false };
         if let Some((by, divided)) = &mut self.divided {

@@ -4,8 +4,9 @@ use pavior_mesh::{Grid, Sides, volume};
 
 /// A machine's sides in descending order, each with the axis it belongs to.
 ///
-/// A box fits in some orientation if and only if its sides in descending order fit the machine's.
-/// Boxes in this module therefore have descending sides until [`Boxes::placed`] rotates them.
+/// A box fits in some orientation if and only if its sides fit the machine's sides when both are in
+/// descending order. Boxes in this module therefore have descending sides until [`Boxes::placed`]
+/// rotates them.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes {
     most: Sides,
@@ -41,9 +42,9 @@ impl Boxes {
         (0..3).filter(|&i| self.most[i] > 1).map(|i| volume / u64::from(descending[i])).sum()
     }
 
-    /// Calls `visit` with boxes of at least `nodes` nodes. For each pair of smaller sides, the
-    /// longest side is as short as possible. Every unvisited box of at least `nodes` nodes is at
-    /// least as large as some visited box, in both volume and surface.
+    /// Calls `visit` with boxes of at least `nodes` nodes. For each choice of the two smaller
+    /// sides, the longest side is as short as possible. Every unvisited box of at least `nodes`
+    /// nodes is at least as large as some visited box, both in volume and in surface.
     ///
     /// Cost: at most C·B visits on a machine with sides A >= B >= C, and far fewer for a small
     /// number of nodes.

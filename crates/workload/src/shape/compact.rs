@@ -1,10 +1,11 @@
 //! The smallest box (by volume, then by surface) with at least n nodes.
 //!
-//! With `slack=S`, the rule instead chooses the box with the smallest surface (then the smallest
-//! volume) among those with n to n(1+S) nodes; if there are none, it finds no box. Remaining ties
-//! go to the shorter longest side, and then to the shorter middle side. The search is exhaustive:
-//! for each pair of smaller sides, only the tightest box can be the best. Cost: O(B·C) on a machine
-//! with sides A >= B >= C, incurred once for each number of nodes.
+//! With `slack=S`, the rule instead considers boxes of n to n(1+S) nodes, and chooses the one with
+//! the smallest surface (then the smallest volume). If there are none, the rule finds no box.
+//! Remaining ties go to the box with the shorter longest side, then to the one with the shorter
+//! middle side. The search is exhaustive: for each choice of the two smaller sides, only the
+//! tightest box can be the best. Cost: O(B·C) on a machine with sides A >= B >= C, incurred once
+//! for each number of nodes.
 //!
 //! ```text
 //!   n = 13 on 12x12        compact: 7x2 (14)      compact:slack=0.2: 5x3 (15)

@@ -1,7 +1,7 @@
 //! The box with exactly n nodes and the smallest surface. Ties are broken as in `compact`.
 //!
-//! No such box exists if n is a prime greater than the machine's longest side. Cost: O(divisors of
-//! n).
+//! No box of exactly n nodes fits if n is a prime greater than the machine's longest side. Cost:
+//! O(divisors of n).
 
 use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};
 use pavior_kernel::Entry;

@@ -2,8 +2,8 @@
 //!
 //! A workload has three parts, each chosen from its own registry: an [`ArrivalProcess`] for arrival
 //! times, a [`SideDistribution`] for requests, and a [`ServiceDistribution`] for the jobs' work.
-//! Each part draws from a separate stream ("arrivals", "sides" or "service"), so that changing one
-//! part does not change what the others draw, and every strategy gets the same jobs.
+//! Each part draws from a separate stream ("arrivals", "sides" or "service"). Changing one part
+//! therefore does not change the draws of the others, and every strategy gets the same jobs.
 
 mod arrivals;
 mod service;
@@ -80,7 +80,8 @@ impl Synthetic {
     /// Checks that the workload can be created for a machine.
     ///
     /// # Errors
-    /// Returns an error if the load is out of range or the machine does not support the sides.
+    /// Returns an error if the load is out of range or the side distribution is not defined on the
+    /// machine.
     pub fn check(&self, grid: &Grid) -> Result<(), SyntheticError> {
         // This range ensures that arrival times in ticks fit easily in 64 bits.
         if !(1e-6..=1e6).contains(&self.load) {
@@ -94,8 +95,8 @@ impl Synthetic {
 
 /// An endless stream of jobs from a synthetic workload, in arrival order.
 ///
-/// The same seed and replication produce the same jobs. At a different load, the same jobs arrive
-/// at proportionally scaled times.
+/// The same seed and replication produce the same jobs. A different load only scales their arrival
+/// times.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }

@@ -8,14 +8,14 @@
 //! ```
 //!
 //! A job runs for the `delay` in its profile. If the profile is a sequence (`seq`), the run time is
-//! `repeat` times the sum over the sequence's profiles. Profiles without a run time (computation,
-//! communication or traces) would require a platform model, which Pavior does not have, so a job
-//! that uses such a profile is an error. A positive `walltime` is the job's estimate. In
+//! `repeat` times the sum of the run times of the sequence's profiles. Profiles without a run time
+//! (computation, communication or traces) would require a platform model, which Pavior does not
+//! have, so it is an error if a job uses one. A positive `walltime` is the job's estimate. In
 //! `extra_data`, `shape` has one to three sides and `freedom` names a [`Freedom`] level.
-//! `extra_data` is an object or, in version 5, text that contains one.
+//! `extra_data` is an object or, in version 5, text that contains an object.
 //!
 //! Different versions use different names for profile types (`delay`, or `DelayProfile` in version
-//! 5). The type is ignored, because only a delay has a `delay` member.
+//! 5). The type is ignored, because only delay profiles have a `delay` member.
 //!
 //! Source: the Batsim documentation, "Workload". Cost: one pass, with the whole text in memory.
 
@@ -57,7 +57,7 @@ struct Profile {
     repeat: Option<u64>,
 }
 
-/// A job. Names and extra data can have any length, so they are kept as raw JSON; the parsed values
+/// A job. Names and extra data can have any length, so they are kept as raw JSON. Parsed values
 /// would take many times as much memory.
 #[derive(Deserialize)]
 struct Entry<'t> {
@@ -120,7 +120,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     jobs.finish(place.line)
 }
 
-/// An error's byte range and reason, before the line and column have been determined.
+/// The byte range and the reason of an error whose line and column have not been determined yet.
 type Misfit = (Range<usize>, String);
 
 /// A position in the text, which can only move forward.
@@ -146,8 +146,8 @@ impl Place<'_> {
         (at..at + 1, reason)
     }
 
-    /// Adds the job's path and byte offset to an error's reason if the line is so long that a
-    /// line number does not help.
+    /// Adds the job's path and byte offset to an error's reason if the line is too long for a line
+    /// number to be helpful.
     fn with_path(&self, index: u64, at: &Range<usize>, reason: String) -> String {
         const LONG: usize = 400;
         let start = at.start.min(self.text.len());
@@ -270,7 +270,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
 }
 
 /// Returns the number in an id: the whole id, or the part after the last `!`. For example, `w0!17`
-/// is job 17 in workload w0. Numbers of 2^63 or more are ignored, to leave room for assigned
+/// is job 17 in workload w0. Numbers of 2^63 or more are ignored, to leave space for assigned
 /// numbers.
 fn number(job: &RawValue) -> Option<u64> {
     #[derive(Deserialize)]
@@ -283,9 +283,9 @@ fn number(job: &RawValue) -> Option<u64> {
     number.filter(|&number: &u64| number < 1 << 63)
 }
 
-/// A source of distinct job numbers. A job gets the number in its id. If the id contains none, the
-/// job gets its position or, if that is taken, the next number above all ids and positions. If two
-/// ids contain the same number, all jobs are numbered by position.
+/// A source of distinct job numbers. A job gets the number in its id. If the id contains no number,
+/// the job gets its position or, if that number is taken, the next number above all ids and
+/// positions. If two ids contain the same number, all jobs are numbered by position.
 ///
 /// Numbers are assigned in order, one job at a time, so that reading a document with millions of
 /// invalid entries fails at the first one.

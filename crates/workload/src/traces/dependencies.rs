@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A link is used only if the predecessor was kept and precedes the job in the log, so links cannot
-//! form a cycle. If several earlier jobs share a number, the number refers to the last one.
+//! form a cycle. If several earlier jobs share a number, the last of those jobs is the predecessor.
 //!
 //! Source: fields 17 and 18 in the Standard Workload Format (Chapin et al. 1999), used for feedback
 //! as proposed by Zakay & Feitelson (2013). Cost: O(jobs log jobs + links log links).
@@ -34,9 +34,10 @@ pub struct Dependency {
 pub struct Predecessor {
     /// The predecessor's number in the log.
     pub number: u64,
-    /// The time from `event` to the dependent job's submission, or `None` if not in the log.
+    /// The time from `event` to the dependent job's submission, or `None` if the log does not give
+    /// it.
     pub think: Option<Time>,
-    /// The predecessor's event that the dependent job waits for.
+    /// The predecessor's start or end, whichever the dependent job waits for.
     pub event: Event,
 }
 
@@ -62,7 +63,7 @@ pub struct Link {
     pub think: Time,
 }
 
-/// The links in a log, and counts of the dependencies that cannot be used.
+/// The links in a log, and the numbers of dependencies that cannot be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
     /// The links to use in a run, in sorted order.
@@ -74,7 +75,7 @@ pub struct Dependencies {
     /// The number of missing predecessors: those that were filtered out or skipped, come after the
     /// last job line read, or do not occur in the log.
     pub missing: u64,
-    /// The number of predecessors that are the job itself or come after it in the log.
+    /// The number of predecessors that are the dependent job itself or come after it in the log.
     pub later: u64,
     /// The number of dependency cycles.
     pub cycles: u64,
@@ -139,7 +140,7 @@ impl Numbers {
     }
 }
 
-/// A search for links between jobs, which are added one at a time, in log order.
+/// A search for links between jobs. Jobs are added one at a time, in log order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     found: Dependencies,
@@ -244,14 +245,15 @@ fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
 /// after that user's previous job ended, the new job depends on the previous one. Returns the
 /// number of jobs that have a predecessor.
 ///
-/// The user's previous job is the last one to have ended by the time of the new submission,
-/// according to the submit, wait and run times in the log. A job submitted while all earlier jobs
-/// in its session are waiting or running has no predecessor. Jobs keep their submit times. Existing
-/// predecessors are replaced unless the job has no submit time.
+/// The user's previous job is the last one that ended at or before the new submission, according to
+/// the submit, wait and run times in the log. A job submitted while all earlier jobs in its session
+/// are waiting or running has no predecessor. Jobs keep their submit times. Existing predecessors
+/// are replaced unless the job has no submit time.
 ///
-/// Source: Zakay & Feitelson, "On identifying user sessions in parallel workload logs" (2012), with
-/// a maximum think time of 20 minutes; on using sessions, "Preserving user behavior characteristics
-/// in trace-based simulation of parallel job scheduling" (2014). Cost: O(jobs log jobs).
+/// Sources: Zakay & Feitelson, "On identifying user sessions in parallel workload logs" (2012),
+/// with a maximum think time of 20 minutes; for the use of sessions, "Preserving user behavior
+/// characteristics in trace-based simulation of parallel job scheduling" (2014). Cost: O(jobs log
+/// jobs).
 pub fn link_sessions(records: &mut [Record], within: Time) -> u64 {
     use std::collections::BinaryHeap;
     /// A user's running jobs by end time, and the job that ended last.

@@ -48,7 +48,8 @@ pub struct LineError {
     pub line: u64,
     /// The column in characters, starting from 1.
     pub column: u64,
-    /// The line or, if it is long, the part around the error. Invisible characters are escaped.
+    /// The line or, if the line is long, the part around the error. Invisible characters are
+    /// escaped.
     pub text: String,
     /// The byte range of the error within `text`.
     pub span: Range<usize>,

@@ -15,12 +15,12 @@ struct Condition {
     field: Field,
     /// The value as the user wrote it: a name or a number.
     text: String,
-    /// The value as a number, and true if it is one of the log's state names.
+    /// The value as a number, and true if the value is one of the log's state names.
     value: Option<(i64, bool)>,
 }
 
-/// Conditions on a job's tags. If several conditions refer to the same field, at least one must
-/// match. Conditions on different fields must all match. An empty filter accepts every job.
+/// Conditions on a job's tags. For each field that has conditions, a job must meet at least one of
+/// them. An empty filter accepts every job.
 ///
 /// A value is either a name from the log, as in `partition=gpu`, or a number. A name does not match
 /// any job until [`Filter::resolve`] has looked it up.
@@ -57,8 +57,8 @@ impl Filter {
         })
     }
 
-    /// Returns this filter with each name replaced by the log's number for it. A number that is
-    /// also a name in the log is treated as the name.
+    /// Returns this filter with each name replaced by the log's number for it. If a number is also
+    /// a name in the log, it is treated as that name.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.
@@ -77,8 +77,8 @@ impl Filter {
         Ok(Filter { allowed: self.allowed.iter().map(one).collect::<Result<_, _>>()? })
     }
 
-    /// Translates names to numbers for use with records. Unlike [`Filter::resolve`], accepts only
-    /// state words that are valid in every format, because a record stores only field 11.
+    /// Translates names to numbers for use with records. Unlike [`Filter::resolve`], accepts a
+    /// state word only if it is valid in every format, because a record stores only field 11.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.

@@ -103,12 +103,12 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.extension() == end)
     }
 
-    /// Detects a log's format from the start of its text or, if that is ambiguous, from its file
-    /// name. `begin` should contain a few lines; the last may be incomplete.
+    /// Detects a log's format from the start of its text or, if the text is ambiguous, from its
+    /// file name. `begin` should contain a few lines, the last of which may be incomplete.
     ///
     /// The text is decisive if it contains members from a JSON document, a `sacct` header, an
-    /// accounting record, or a job line with 18 numbers. Otherwise, the file name decides or,
-    /// failing that, the number of columns.
+    /// accounting record, or a job line with 18 numbers. Otherwise, the format is determined by the
+    /// file name or, failing that, by the number of columns.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -158,7 +158,7 @@ impl Format {
     /// Reads a log in this format.
     ///
     /// # Errors
-    /// Returns the errors from the format's `read`, and an error if an option needs another format.
+    /// Returns an error if the format's `read` does, or if an option requires another format.
     pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
         self.read_into(None, reader, options)
     }
@@ -198,7 +198,7 @@ impl Format {
     }
 }
 
-/// Returns the format of a JSON document, based on the first member unique to one format.
+/// Returns the format of a JSON document, based on the first member that occurs in only one format.
 fn of_json(begin: &[u8]) -> Option<Format> {
     const MEMBERS: [(&[u8], Format); 9] = [
         (b"\"nb_res\"", Format::Batsim),

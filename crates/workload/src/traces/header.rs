@@ -1,9 +1,9 @@
 //! The comments at the start of a log: `; Key: value`.
 //!
-//! Real headers are untidy. A value may have text after the number (`MaxNodes: 400 (48
-//! interactive`), and keys may be missing or repeated with different values. The space after the
-//! semicolon may be missing, and many comments have no key. Keys and values are kept as written,
-//! and all other comments are ignored. Only an oversized header is an error.
+//! Real headers are untidy. A value may have text after the number
+//! (`MaxNodes: 400 (48 interactive`), and keys may be missing, or repeated with different values.
+//! The space after the semicolon may be missing, and many comments have no key. Keys and values are
+//! kept as written, and all other comments are ignored. Only an oversized header is an error.
 
 /// The keys in a log's header and their values, in log order. Keys may be repeated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Header {
         let (key, value) = (key.trim(), value.trim());
         let word = key.starts_with(|c: char| c.is_ascii_alphabetic())
             && key.chars().all(|c| c.is_ascii_alphanumeric());
-        // `http://...` on its own line continues the previous value.
+        // A line that begins with `http://...` continues the previous value.
         if word && !value.starts_with("//") {
             self.push(key, value);
         }
@@ -77,7 +77,7 @@ impl Header {
         self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
     }
 
-    /// Returns the header's machine sizes that do not start with a number.
+    /// Returns the machine sizes in the header that do not start with a number.
     pub(crate) fn unreadable_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_size =
             |key: &str| ["MaxProcs", "MaxNodes"].iter().any(|k| k.eq_ignore_ascii_case(key));

@@ -1,5 +1,5 @@
-//! A reader for a list in a JSON document. It keeps only one entry in memory, skips lines such as
-//! warnings before the document, and accepts several documents in a row.
+//! A reader for a list in a JSON document. It keeps only one entry in memory, skips any lines
+//! before the document (such as warnings), and accepts several documents in a row.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const LONGEST_ENTRY: u64 = 16 << 20;
 pub(crate) const NO_OBJECT: &str = "no JSON object found; save the complete output of sacct \
                                     --json or kubectl get jobs,pods -o json";
 
-/// The number of bytes before an error that are kept for display.
+/// The number of bytes kept before an error so that they can be shown.
 const TAIL: usize = 200;
 
 /// An entry in the list, or a whole document that is itself an entry.
@@ -70,8 +70,9 @@ impl<'e> Entry<'e> {
 }
 
 /// Calls a function for each entry in the object's list until the function returns false. If an
-/// object lacks the list but has any of the given members, the object itself is passed as an entry
-/// with only those members. Text after the list is checked but not used. Returns the line counts.
+/// object lacks the list but has any of the given members, the object itself, reduced to those
+/// members, is passed as an entry. Text after the list is checked but not used. Returns the line
+/// counts.
 ///
 /// # Errors
 /// Returns an error if the reader or the function fails, if the text does not consist of JSON
@@ -319,7 +320,7 @@ impl<'de> Visitor<'de> for List<'_, '_> {
             let ends = text.bytes().filter(|&byte| byte == b'\n').count() as u64;
             let byte = state.bytes.get() - text.len() as u64;
             let line = state.ends.get() + 1 - ends;
-            // If an entry spans several lines, its column is unknown, and 1 is used instead.
+            // If an entry spans several lines, the column is unknown, and 1 is used instead.
             let column = if ends == 0 { byte.saturating_sub(state.line_at.get()) + 1 } else { 1 };
             let index = Some(index);
             of.call(&Entry { text, index, line, column, byte, list, kind })?;

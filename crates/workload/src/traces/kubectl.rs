@@ -17,12 +17,13 @@
 //! count only toward the size. The estimate is `activeDeadlineSeconds`. The queue is the Kueue
 //! queue, and the group is the namespace. The status is 1 if the job completed and 0 if it failed.
 //!
-//! The text may contain lists or individual objects. Items may lack `kind` in a list of a single
-//! kind (`"kind": "JobList"`). Each date has a time zone: `Z` or an offset such as `+02:00`.
+//! The text may contain lists or individual objects. In a list of a single kind
+//! (`"kind": "JobList"`), items may lack `kind`. Each date has a time zone: `Z` or an offset such
+//! as `+02:00`.
 //!
-//! Objects that are neither Jobs nor Pods belonging to a Job are skipped and counted. Source: the
-//! Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17 APIs. Cost: one pass, keeping one
-//! object's text and an entry per Job and Pod in memory.
+//! Objects are skipped and counted if they are neither Jobs nor Pods that belong to a Job. Source:
+//! the APIs of Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17. Cost: one pass, keeping
+//! one object's text and an entry per Job and Pod in memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -115,7 +116,8 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     let mut units: Vec<Unit> = units.into_values().collect();
     units.sort_by_key(|unit| unit.number);
     let mut log = Latest::new();
-    // The whole list is read even if the number of jobs is limited, because Pods come after Jobs.
+    // The whole list is read even if the number of jobs is limited, because the Pods come after the
+    // Jobs.
     for unit in units {
         if !jobs.wants_more(log.len()) {
             break;
@@ -216,7 +218,8 @@ impl World {
 }
 
 impl Unit {
-    /// Creates a job from this unit and its Pods in `pods`. `names` has node names if requested.
+    /// Creates a job from this unit and its Pods in `pods`. `names` contains node names if
+    /// requested.
     fn draft(&self, pods: &HashMap<String, Pods>, names: &HashMap<u64, String>) -> Draft {
         let own = || self.uids.iter().filter_map(|uid| pods.get(uid));
         let nodes: FxHashSet<u64> = own().flat_map(|pods| pods.nodes.iter().copied()).collect();
@@ -245,7 +248,7 @@ impl Unit {
     }
 }
 
-/// Returns a Job's end time (0 if it has ended but the time is unknown), and true if it completed.
+/// Returns a Job's end time (0 if it ended at an unknown time), and true if it completed.
 fn end(entry: &Entry<'_>, status: &Value) -> Result<(Option<f64>, bool), LineError> {
     if let Some(end) = date(entry, ".status.completionTime", &status["completionTime"])? {
         return Ok((Some(end), true));

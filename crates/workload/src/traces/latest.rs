@@ -7,10 +7,10 @@ use super::Skip;
 use super::record::{Collector, Draft};
 
 /// A log's job lines by key. If several lines describe the same job, the line with the latest
-/// submission is used (in case of a tie, the last of these lines).
+/// submission is used (or the last such line, if there are several).
 pub(crate) struct Latest<K> {
     drafts: Vec<Draft>,
-    /// For each line, true if it was replaced by a later run of the same job.
+    /// For each line, true if the line for a later run of the same job replaced it.
     replaced: Vec<bool>,
     by_key: HashMap<K, usize>,
 }

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! (This is a single line, wrapped here.) A record consists of a date, a type, an id, and key-value
-//! pairs, whose values are quoted if they contain spaces. Records of type `E` (job ended) and `R`
-//! (job rerun) describe jobs. Other types, and records for whole arrays (`71[].bw`), are skipped.
-//! If an id occurs more than once, the latest record is used; the rest count as requeued.
+//! pairs. Values that contain spaces are quoted. Records of type `E` (job ended) and `R` (job
+//! rerun) describe jobs. Other types, and records for whole arrays (`71[].bw`), are skipped. If an
+//! id occurs more than once, the latest record is used, and the others count as requeued.
 //!
 //! The submit time is `ctime` or else `qtime`. The run time is `end` minus `start` or, failing
 //! that, `resources_used.walltime`. The estimate is `Resource_List.walltime`. The size is the

@@ -18,7 +18,8 @@ use crate::{Job, Service, TimeUnit};
 /// A replayable job from a log. Times are in ticks of [`TimeUnit::SECOND`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The job's number in the log or, if the log has none, the number of job lines before it.
+    /// The job's number in the log. If the log has no job numbers, the number of preceding job
+    /// lines.
     pub number: u64,
     /// The line on which the job starts, counting from 1.
     pub line: u64,
@@ -30,7 +31,7 @@ pub struct Record {
     pub estimate: Option<Time>,
     /// The size in nodes, at least 1.
     pub nodes: u32,
-    /// The shape, if the log has shapes. There are always three sides.
+    /// The shape, if the log has shapes. A shape always has three sides.
     pub shape: Option<Sides>,
     /// The job's placement freedom, if the log specifies it.
     pub freedom: Option<Freedom>,
@@ -79,7 +80,7 @@ impl Tags {
 
 impl Record {
     /// Converts a synthetic job to a record, treating time units as seconds. Returns `None` if the
-    /// job sends messages, because its run time is then not known in advance.
+    /// job sends messages, because the run time of such a job is not known in advance.
     pub fn of_job(job: &Job) -> Option<Record> {
         let Service::Run(run) = job.service else { return None };
         Some(Record {
@@ -139,9 +140,9 @@ impl Trace {
     }
 
     /// Returns the log as it would be replayed on a machine with the given number of nodes. This is
-    /// usually the log itself. However, if the header contains the same number of nodes and a
-    /// processor count that is a multiple of it, and some job is larger than the machine, sizes are
-    /// assumed to count processors. They are then divided as with
+    /// usually the log itself. However, sizes are assumed to count processors if some job is larger
+    /// than the machine and the header contains the same number of nodes and a processor count that
+    /// is a multiple of it. Such sizes are divided as with
     /// [`ReadOptions::processors_per_node`], unless that option has already divided them.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
@@ -214,18 +215,18 @@ fn processors(by: u32) -> String {
 pub struct ReadOptions {
     /// True to skip and count malformed lines, or false to stop at the first one.
     pub lenient: bool,
-    /// The maximum number of job lines to read, including any that are skipped.
+    /// The maximum number of job lines to read, including lines that are skipped.
     pub first: Option<u64>,
     /// The filter for jobs.
     pub filter: Filter,
-    /// True to keep jobs without a submit time in the log if they depend on a job that is kept.
+    /// True to keep jobs that have no submit time in the log but depend on a job that is kept.
     pub dependencies: bool,
     /// The format to use if neither the content nor the file name determines it.
     pub format: Option<Format>,
     /// The number by which to divide processor counts to obtain node counts, rounding up.
     pub processors_per_node: Option<u32>,
-    /// The column in an SWF log, counting from 1, that contains node counts: `4`, `2x4` (nodes
-    /// times processors), or either one after text that ends in a colon.
+    /// The column in an SWF log that contains node counts, counting from 1. Its cells are `4`,
+    /// `2x4` (nodes times processors), or either one after text that ends in a colon.
     pub nodes_from: Option<u32>,
     /// True to keep the pieces of a job even if the whole job has its own line.
     pub pieces: bool,
@@ -274,7 +275,8 @@ pub(crate) struct Collector<'o> {
     whole: Numbers,
     /// The submit time of the last job kept or passed to the sink.
     before: Option<Time>,
-    /// The divisor and the number of nodes according to the header, if sizes may count processors.
+    /// The divisor and the number of nodes, both according to the header, if sizes may count
+    /// processors.
     divisor: Option<(u32, u64)>,
     hosts: FxHashMap<(u64, u64), Box<str>>,
     filter: Filter,

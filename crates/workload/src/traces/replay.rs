@@ -59,7 +59,7 @@ impl<'t> TraceJobs<'t> {
     fn arrival(&self, record: &Record) -> Time {
         let first = self.records[0].submit;
         let gap = record.submit.since(first);
-        // Without scaling, the result is exact, regardless of the log's length.
+        // Without scaling, the result is exact, no matter how long the log is.
         let scaled = match self.replay.arrival_scale {
             1.0 => gap,
             factor => Time((gap.ticks() * factor).round() as u64),

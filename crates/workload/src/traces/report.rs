@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Format, Record};
 
 /// The reason that a job line is not replayed. If several reasons apply, `Requeued` takes
-/// precedence, followed by the others in this order.
+/// precedence, followed by the others in the order listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     /// The line is malformed, and the log was read in lenient mode.
@@ -19,7 +19,7 @@ pub enum Skip {
     NoRunTime,
     /// The log contains a later run of the same job.
     Requeued,
-    /// The line is a piece (status 2, 3 or 4) of a job, and the whole job has its own line.
+    /// The line describes a piece (status 2, 3 or 4) of a job, and the whole job has its own line.
     Piece,
 }
 
@@ -76,7 +76,8 @@ pub struct Note {
     pub text: String,
     /// The number of lines with the oddity.
     pub count: u64,
-    /// The line number of the first occurrence, from 1, or 0 if the note is not about a line.
+    /// The line number (from 1) of the first occurrence, or 0 if the note is not about a particular
+    /// line.
     pub line: u64,
 }
 
@@ -94,7 +95,7 @@ pub struct Report {
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,
-    /// True if jobs with dependencies were kept even when the log has no submit time for them
+    /// True if jobs that have no submit time in the log were kept because they depend on other jobs
     /// ([`ReadOptions::dependencies`](super::ReadOptions)).
     pub follows: bool,
     /// Jobs with a run time of zero, which depart immediately.

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! The state is a word, or a list whose first word is used. A number may be plain, quoted, or in
-//! the form `{set, infinite, number}`, in which case it is unknown if it is not set or is infinite.
-//! The same `job_id` in different clusters (`cluster`) refers to different jobs. Times are in
-//! seconds since 1970, and `limit` is in minutes. The size is `allocation_nodes`, or else the
+//! the form `{set, infinite, number}`. In that form, a number that is infinite or not set is
+//! unknown. The same `job_id` in different clusters (`cluster`) refers to different jobs. Times are
+//! in seconds since 1970, and `limit` is in minutes. The size is `allocation_nodes`, or else the
 //! allocated or requested `node` count in the trackable resources (`tres`). Failing that, the size
 //! is the `cpu` count in `tres` or `required.CPUs`, divided by a number given in an option. Array
 //! tasks and components of heterogeneous jobs are separate jobs, each with its own `job_id`.

@@ -6,11 +6,11 @@
 //!   arrival x y z run [estimate]                       5 or 6 columns; x y z is the shape
 //! ```
 //!
-//! The number of columns determines which form a line has. Times are in seconds and may have
-//! decimals. A shape always has three sides; on a machine with fewer axes, the extra sides are 1.
-//! If the box after `mesh` has more nodes than the number of processors requested, the excess is
-//! internal fragmentation; a smaller box is an error. `mesh` may be in upper case. A column that
-//! starts with `#`, `;`, `%` or `//` begins a comment. Jobs are numbered from 0.
+//! The number of columns determines the form of a line. Times are in seconds and may have decimals.
+//! A shape always has three sides; on a machine with fewer axes, the extra sides are 1. If the box
+//! after `mesh` has more nodes than the requested number of processors, the excess is internal
+//! fragmentation; a smaller box is an error. `mesh` may be in upper case. A column that starts with
+//! `#`, `;`, `%` or `//` begins a comment. Jobs are numbered from 0.
 //!
 //! This is the format read by the scheduler in the Structural Simulation Toolkit (Rodrigues et al.
 //! 2011). Unknown values are treated as in the Standard Workload Format.
@@ -25,7 +25,8 @@ use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, comment, number};
 use super::{LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
 
-/// The number of columns to look for: one more than the longest form has, to detect extra columns.
+/// The number of columns to look for: one more than in the longest form, so that extra columns are
+/// detected.
 const ROOM: usize = 9;
 
 /// Reads a log.

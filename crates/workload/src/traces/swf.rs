@@ -1,8 +1,8 @@
 //! The Standard Workload Format, version 2.2: one job per line, as 18 numbers.
 //!
-//! Pavior uses the fields below. Each must be a number, except that any text in the wait field
-//! means that the wait is unknown. All other fields may contain any text, and columns after the
-//! 18th are ignored. In every field, -1 means unknown.
+//! Pavior uses the fields below. Each must be a number, except the wait, which is unknown if it is
+//! any other text. All other fields may contain any text, and columns after the 18th are ignored.
+//! In every field, -1 means unknown.
 //!
 //! ```text
 //!   1 number   2 submit   3 wait       4 run time   5 processors allocated   8 requested
@@ -11,13 +11,13 @@
 //! ```
 //!
 //! The size is field 5 if that is positive, or else field 8 if that is positive. An option can
-//! select a different column with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or
-//! `frontier:excl:2500x112`, and the size is then NODES. A line with status 2, 3 or 4 describes a
-//! piece of a job. The piece is skipped if the log also has a line for the whole job, with the same
+//! select a different column, whose cells have the form `[text:]NODES[xPROCESSORS]`, as in `2x4` or
+//! `frontier:excl:2500x112`. The size is then NODES. A line with status 2, 3 or 4 describes a piece
+//! of a job. The piece is skipped if the log also has a line for the whole job, with the same
 //! number and status 0 or 1. Lines without a size, or with a negative submit or run time, are
 //! skipped. A positive field 9 is the estimate. Lines that start with `;`, `#`, `%` or `//` are
 //! comments, even in the middle of a log. If field 17 is not negative, the job depends on the job
-//! with that number and is submitted after the think time in field 18 (negative means unknown).
+//! with that number. It is submitted after the think time in field 18 (negative means unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
 //! Deviation: decimals are accepted in every field, because field 6 has them in real logs. Times
@@ -58,8 +58,8 @@ const FIELDS: [&str; 18] = [
 /// Reads a log.
 ///
 /// # Errors
-/// Returns an error if the reader fails, if a line has fewer than 18 columns or a column that is
-/// not numeric (unless lenient), or if there are no job lines.
+/// Returns an error if the reader fails, if a line has fewer than 18 columns or text in a numeric
+/// column (unless lenient), or if there are no job lines.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }

@@ -1,7 +1,7 @@
 //! Lines of bytes, split into columns and parsed as numbers.
 //!
-//! A log may have hundreds of thousands of lines, so a single buffer is reused, and lines are
-//! converted to text only if they contain an error.
+//! A log may have hundreds of thousands of lines. A single buffer is therefore reused, and lines
+//! are converted to text only if they contain an error.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -35,7 +35,7 @@ impl<R: BufRead> Lines<R> {
         Lines { reader, number: 0, buffer, longest: LONGEST_LINE, after_return: false }
     }
 
-    /// Allows lines of up to 1 MiB, for formats in which a line lists all of a job's nodes.
+    /// Allows lines of up to 1 MiB, for formats in which one line lists all nodes of a job.
     #[must_use]
     pub fn with_long_lines(self) -> Lines<R> {
         Lines { longest: 16 * LONGEST_LINE, ..self }
@@ -96,7 +96,7 @@ pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns true if text starts with a UTF-16 byte-order mark or has a zero in every other byte.
+/// Returns true if text starts with a UTF-16 byte-order mark, or if every other byte in it is zero.
 pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     let has_mark = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
     let is_zero = |at: usize| begin.get(at).map(|&byte| byte == 0);

@@ -60,7 +60,7 @@ fn line_breaks_in_texts_of_sacct_are_joined() {
         assert_eq!(seen(&trace), two, "{text}");
         assert_eq!(trace.report.job_lines, 2);
     }
-    // The free-text column comes before others, and `JobID` is not always the first column.
+    // The free-text column precedes other columns, and `JobID` is not always the first column.
     for head in
         ["JobID|Comment|Submit|Elapsed|NNodes|State", "Comment|JobID|Submit|Elapsed|NNodes|State"]
     {
@@ -145,8 +145,8 @@ fn names_may_be_in_filters() {
     for (filter, kept) in [
         ("partition=gpu", &[1][..]),
         ("partition=cpu,partition=gpu,user=ann", &[1, 3]),
-        // Names take precedence over numbers. Any other number refers to a name by its position in
-        // the log.
+        // Names take precedence over numbers. A number that is not a name refers to the name at
+        // that position in the log.
         ("partition=2", &[2]),
         ("partition=3", &[3]),
         ("user=bob", &[2]),

@@ -82,7 +82,8 @@ fn a_predecessor_later_in_the_log_is_not_followed_and_cycles_are_counted() {
 fn the_order_of_lines_counts_and_not_that_of_submissions() {
     let trace = read(&text(&[(1, 90, 7, -1, -1), (2, 10, 7, 1, 3)]), &following());
     assert_eq!(links(&trace), [(1, 2, 3)]);
-    // If several lines have the same number, the last one before the job is the predecessor.
+    // If several lines have the same number, the last one before the dependent job is the
+    // predecessor.
     let repeated = [(1, 0, 7, -1, -1), (1, 5, 7, 1, 3), (2, 9, 7, 1, 4), (1, 20, 7, 2, 5)];
     let trace = read(&text(&repeated), &following());
     let found = Dependencies::of(&trace.records).links;
@@ -153,7 +154,7 @@ fn sessions_link_a_job_to_the_last_one_that_has_ended() {
     ];
     let mut trace = read(&text(&jobs), &ReadOptions::default());
     assert_eq!(link_sessions(&mut trace.records, Time(20 * 60 * SECOND)), 2);
-    // Job 4 is submitted 5 s after job 1 has ended, while job 2 runs until 155.
+    // Job 4 is submitted 5 s after the end of job 1, while job 2 runs until 155.
     assert_eq!(links(&trace), [(1, 4, 5), (2, 7, 5)]);
     assert_eq!(link_sessions(&mut trace.records, Time(2_000 * SECOND)), 3);
 }

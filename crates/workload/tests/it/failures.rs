@@ -133,8 +133,8 @@ fn events_cost_few_draws_however_long_repairs_take() {
 #[test]
 fn where_few_are_healthy_the_law_is_the_same() {
     let grid = Grid::mesh(&[32, 32]).unwrap();
-    // In the first case, about 5 of 1024 nodes are healthy, so they are always listed. In the
-    // second, about 16 are healthy, which is the listing threshold.
+    // In the first case, about 5 of 1024 nodes are healthy, so the healthy nodes are always listed.
+    // In the second, about 16 are healthy, which is the listing threshold.
     for (mttf, mttr) in [(1.0, 200.0), (1.0, 63.0)] {
         let classes = FailureClasses::nodes(mttf, mttr);
         let events = Failures::new(&grid, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();

@@ -257,7 +257,7 @@ fn batsim_jobs_are_told_apart_by_number() {
         trace.records.iter().map(|record| record.number).collect::<Vec<u64>>()
     };
     assert_eq!(read(["7", "\"w0!9\"", "\"x\""]), [7, 9, 2]);
-    // The first job's position is already another job's number.
+    // The first job's position is already the number of another job.
     assert_eq!(read(["\"a\"", "0", "\"w0!x\""]), [3, 0, 2]);
     assert_eq!(read(["5", "5", "6"]), [0, 1, 2]);
 }

@@ -117,7 +117,7 @@ fn use_weeks_classes_and_estimates_are_those_of_the_jobs() {
 }
 
 /// Returns a random log with repeated job numbers. Some jobs have pieces before or after their own
-/// line, depend on others, are out of order, or have no size.
+/// line, some depend on others, some are out of order, and some have no size.
 fn drawn(seed: u64) -> String {
     let mut draw = Stream::new(seed, 0, "inspected");
     let mut log = String::from("; MaxNodes: 8\n; MaxProcs: 32\n; UnixStartTime: 1296571124\n");

@@ -1,5 +1,5 @@
-//! Tests of the Lublin-Feitelson model: its published proportions, its daily cycle, and its log in
-//! the archive.
+//! Tests of the Lublin-Feitelson model: its published proportions, its daily cycle, and a
+//! comparison with its log in the archive.
 
 use pavior_workload::traces::Record;
 use pavior_workload::{Class, Generator, Lublin, LublinJobs, Selection};
@@ -60,7 +60,7 @@ fn run_times_are_hyper_gamma() {
         let serial: Vec<f64> = all
             .iter()
             .filter(|job| job.nodes == 1)
-            // Run times are rounded down to seconds, so the middle of the second is used.
+            // Run times are rounded down to seconds, so the middle of each second is used.
             .map(|job| (job.run.ticks() / 1e6 + 0.5).ln())
             .collect();
         let mean = serial.iter().sum::<f64>() / serial.len() as f64;
@@ -94,7 +94,7 @@ fn the_day_has_its_rush_hour() {
     close(noon, weights[27], 0.2, "the rush hour, six hours into the log");
 }
 
-/// The share of jobs up to each size in the lublin_256 log from the archive.
+/// Sizes in the archive's lublin_256 log, each with the fraction of jobs of at most that size.
 const LOG_SIZES: [(u32, f64); 8] = [
     (1, 0.2493),
     (2, 0.3411),
@@ -109,8 +109,9 @@ const LOG_SIZES: [(u32, f64); 8] = [
 #[test]
 fn it_looks_like_the_archives_log_of_it() {
     // The archive's lublin_256 log has gap quartiles of 41, 116 and 366 s, a mean run time of
-    // 4862.8 s, a median of 137 s, and 86.1% powers of two. Its mean gap of 770.7 s is low by
-    // chance: the model's is 911, with a standard deviation of 6343.
+    // 4862.8 s and a median run time of 137 s. 86.1% of its sizes are powers of two. Its mean gap
+    // of 770.7 s is low by chance: the model's mean gap is 911 s, with a standard deviation of 6343
+    // s.
     let all = jobs(Class::All, 256, 50_000);
     let last = all.last().unwrap().submit.ticks() / 1e6;
     close(last / 50_000.0, 911.0, 3.0 * 6343.0 / 50_000f64.sqrt(), "mean gap");
@@ -145,7 +146,7 @@ fn generators_number_their_jobs() {
         assert_eq!(all, generate(text, 1));
         assert_ne!(all, generate(text, 2));
     }
-    // The `both` stream consists of the jobs of the two classes, merged.
+    // The `both` stream consists of the merged jobs of the two classes.
     let strip = |all: Vec<Record>| {
         all.into_iter().map(|job| (job.submit, job.nodes, job.run)).collect::<Vec<_>>()
     };

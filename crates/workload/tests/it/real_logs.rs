@@ -27,7 +27,8 @@ const LOGS: [Expected; 11] = [
 ];
 
 /// Statistics of the archive's files: span in days, mean gap, mean and median run time, size
-/// quantiles (0 25 50 75 90 99 100%), powers of two among all and among parallel jobs, load.
+/// quantiles (0 25 50 75 90 99 100%), fraction of powers of two among all jobs and among parallel
+/// jobs, load.
 type Shape = (&'static str, [f64; 4], [f64; 7], [f64; 3]);
 
 const SHAPES: [Shape; 11] = [

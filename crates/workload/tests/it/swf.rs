@@ -1,4 +1,4 @@
-//! Tests of the Standard Workload Format's rules, on small logs with oddities from real logs.
+//! Tests of the Standard Workload Format's rules, on small logs with oddities found in real logs.
 
 use std::io::{self, BufReader, Read};
 
@@ -163,7 +163,8 @@ fn fields_out_of_bounds_are_faults() {
         let error = read(&line(field, value)).unwrap_err().to_string();
         assert!(error.contains(&format!("field {field} ")), "{error}");
     }
-    // Unusual but valid values are accepted: decimals, a size beyond any machine, a huge estimate.
+    // Unusual but valid values are accepted: decimals, a size larger than any machine, a huge
+    // estimate.
     let record = |text: &str| read(text).unwrap().records[0].clone();
     assert_eq!(record(&line(2, "0.25")).submit, Time(250_000));
     assert_eq!(record(&line(4, "1.5")).run, Time(1_500_000));

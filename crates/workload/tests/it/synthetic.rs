@@ -175,7 +175,7 @@ fn cycles_are_rounded_up() {
         (workload(0.02, "uniform", "constant"), workload(0.02, "uniform", "messages:5"));
     assert_eq!((time.unit().name, cycle.unit().name), ("time_unit", "cycle"));
     for (a, b) in jobs(&time, &grid, 1000).iter().zip(jobs(&cycle, &grid, 1000)) {
-        // Rounding to a millionth could move a value across an integer, but not in this stream.
+        // Rounding to a millionth could move a value past an integer, but not in this stream.
         assert_eq!(a.arrival.0.div_ceil(1_000_000), b.arrival.0);
     }
 }

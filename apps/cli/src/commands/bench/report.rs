@@ -163,7 +163,7 @@ impl Report {
 }
 
 /// Returns the table row for one kind of answer. The last parameter contains the cells that apply
-/// to all answers: boxes held, time including grants and releases, and ratio.
+/// to all answers: the boxes held, the time including grants and releases, and the ratio.
 fn table_row(
     strategy: String,
     name: &str,
@@ -228,7 +228,7 @@ fn work_per_attempt(answers: &Answers) -> String {
     if answers.count == 0 { "-".into() } else { significant(units as f64 / answers.count as f64) }
 }
 
-/// Formats a number with three significant digits, but all integer digits and at most four
+/// Formats a number with three significant digits, but keeps all integer digits and at most four
 /// decimals.
 fn significant(value: f64) -> String {
     format!("{value:.*}", decimal_places(value))

@@ -69,8 +69,8 @@ fn forecaster(
     Ok(learned?)
 }
 
-/// Returns the rules for interpreting requests. Fails if the user specified an option for reading
-/// logs but no log.
+/// Returns the rules for interpreting requests. Fails if the user specified a log-reading option
+/// but no log.
 fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
     let settings = args.parameters.settings().into_iter();
     let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
@@ -201,7 +201,7 @@ impl QueueReport {
         }
     }
 
-    /// Returns a row for each waiting job: its start, if it can start at all, and its earliest,
+    /// Returns a row for each waiting job: its start (if the job can ever start) and its earliest,
     /// median, latest and planned wait times in whole seconds.
     fn rows(&self) -> impl Iterator<Item = (&Waiting, Option<Start>, [Option<f64>; 4])> {
         self.waiting.iter().zip(&self.ids).map(|(job, id)| {

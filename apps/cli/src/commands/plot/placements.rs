@@ -1,5 +1,5 @@
-//! Draws placements as a schedule, as the machine at one time, or as an animation. The placements
-//! are the JSON lines written by `simulate --placements`.
+//! Draws placements as a schedule, as a picture of the machine at one time, or as an animation. The
+//! placements are the JSON lines written by `simulate --placements`.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::{files, input};
 #[derive(Default)]
 pub(super) struct Placements {
     pub(super) placed: Vec<Placed>,
-    /// The job name of each placement, plus the submit time unless the job was moved there.
+    /// The job name of each placement, and the submit time unless the placement is a move.
     pub(super) jobs: Vec<(Value, Option<f64>)>,
     /// The time unit, if the first placement specifies one.
     pub(super) unit: Option<String>,

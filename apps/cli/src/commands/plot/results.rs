@@ -108,7 +108,7 @@ fn check_finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a note that suggests a filter, for a chart with too many series.
+/// Returns a note that suggests a filter if a chart has too many series.
 fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
     let names: Vec<&str> = figure.series.iter().map(|&one| parameters::ALL[one].name).collect();
     let example = figure.series.last().and_then(|&last| {

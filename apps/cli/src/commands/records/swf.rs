@@ -11,7 +11,7 @@ use pavior::workload::traces::{Header, Record, Tags, swf};
 use super::combination;
 
 /// Writes a log of completed jobs (status 1) and rejected jobs (status 5), in submission order. If
-/// times are not in seconds, one second in the log represents one unit.
+/// times are not in seconds, one second in the log represents one time unit.
 pub(super) fn log(point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let (grid, unit, by) = (point.settings().machine, point.unit(), combination(point));
     let outcomes: Vec<_> = record.jobs.iter().filter_map(|job| outcome(unit, job)).collect();

@@ -67,8 +67,8 @@ fn read(args: &ConvertArgs, grid: Option<Grid>) -> Result<Trace, Failure> {
     Ok(trace)
 }
 
-/// Returns the number of nodes of the given machine or, without one, of the machine in the log's
-/// header. If the header has none, returns the size of the largest job.
+/// Returns the number of nodes of the given machine or, if none is given, of the machine in the
+/// log's header. If the header has none, returns the size of the largest job.
 fn machine_size(grid: Option<Grid>, header: &Header, records: &[Record]) -> u64 {
     let largest = || records.iter().map(|record| u64::from(record.nodes)).max();
     let given = grid.map(|grid| u64::from(grid.nodes()));

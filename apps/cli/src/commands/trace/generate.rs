@@ -117,7 +117,7 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     }
 }
 
-/// Parses the name of a workload model. If it is unknown, the suggestions include side
+/// Parses the name of a workload model. If the name is unknown, the suggestions include side
 /// distributions.
 fn parse_model(typed: &str) -> Result<Selection<Generator>, Failure> {
     let known: Vec<&str> = Generator::builtin()

@@ -1,5 +1,5 @@
 //! Tests numbers that could cause endless loops or huge allocations. The command must either reject
-//! each one with a message or finish within a gigabyte of address space.
+//! each number with a message or finish within a gigabyte of address space.
 
 use super::{attacked, within};
 use crate::tries::{Outcome, fault, with_option};

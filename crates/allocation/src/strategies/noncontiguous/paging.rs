@@ -2,8 +2,8 @@
 //! in a given order.
 //!
 //! With k = 0, the strategy misses nothing, because a page is a single node. With k >= 1, it
-//! succeeds if and only if the free pages contain enough nodes. It misses free nodes in partly busy
-//! pages. A page becomes partly busy due to a job's internal fragmentation or a failed node.
+//! succeeds if and only if the free pages contain enough nodes, and it misses free nodes in partly
+//! busy pages. Internal fragmentation or a failed node can make a page partly busy.
 //!
 //! ```text
 //!   paging:1 on an 8x4 mesh, 7 nodes requested: two pages, 8 nodes, in row-major order of pages
@@ -147,7 +147,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     paging.boxed(FreeOrder::of(options))
 }
 
-/// Creates paging with one-node pages, initially in row-major order and taken by release time.
+/// Creates a strategy with one-node pages, which start in row-major order and are taken by release
+/// time.
 pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> BoxedStrategy {
     Paging::new(*grid, 1, order::row_major).boxed(order)
 }

@@ -5,13 +5,13 @@
 //! slice, in chips and in any orientation:
 //!
 //! - All sides are multiples of 4: the slice consists of whole cubes. With `ocs`, any free cubes
-//!   will do, wherever they are. The lowest-numbered ones are taken, one part per cube, in the
-//!   order of the slice's own cubes. With `static`, the cubes must form a box. The box is found by
-//!   First Fit, is rotated if necessary, and may wrap around.
+//!   will do, wherever they are. The lowest-numbered free cubes are taken. Each cube is one part,
+//!   and the parts are in the order of the slice's own cubes. With `static`, the cubes must form a
+//!   box. The box is found by First Fit, is rotated if necessary, and may wrap around.
 //! - All sides are 1, 2 or 4: the slice is an aligned box inside one cube. The fullest cube with
 //!   room for it is chosen, so that whole cubes stay free.
-//! - Any other shape is granted only if `round=up` lengthens its sides: to 1, 2 or 4 if no side is
-//!   longer than 4, and to multiples of 4 otherwise.
+//! - Any other shape is granted only with `round=up`, which lengthens its sides to 1, 2 or 4 if no
+//!   side is longer than 4, and to multiples of 4 otherwise.
 //!
 //! A request for a count without a shape gets the smallest slice that is large enough: 1, 2, 4,
 //! ..., or 32 chips in one cube, or whole cubes.
@@ -153,8 +153,8 @@ fn cube_grid(grid: &Grid) -> Grid {
     *Cubes::of(grid).expect("the strategy works on pods only").grid()
 }
 
-/// Returns the boxes inside a cube that a slice can occupy, each aligned to its own sides, sorted
-/// by orientation and then in row-major order.
+/// Returns the boxes that a slice can occupy inside a cube, each aligned to its own sides. They are
+/// sorted by orientation and then in row-major order.
 fn aligned(cube: Cuboid, sides: Sides) -> impl Iterator<Item = Cuboid> {
     let starts = move |axis: usize, side: u16| {
         let base = cube.base[axis];
@@ -187,7 +187,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 struct Tpu {
     grid: Grid,
     cubes: Grid,
-    /// True if any cubes can be combined into a slice.
+    /// True if a slice may consist of any cubes.
     anywhere: bool,
     round: bool,
     /// For each cube, the number of its chips that are not free.
@@ -197,8 +197,8 @@ struct Tpu {
     bases: BaseSet,
     /// Scratch space for the shapes to try, in order, measured in cubes.
     shapes: Vec<Sides>,
-    /// The number of cubes and of boxes inside cubes tested so far, and the number of chips updated
-    /// by grants and releases.
+    /// The work done so far: cubes tested, boxes tested inside cubes, and chips updated by grants
+    /// and releases.
     work: Work,
 }
 

@@ -111,15 +111,16 @@ impl BaseSearch {
         }
     }
 
-    /// Records that a box was permanently taken. `free` contains the parts of it that were free.
+    /// Records that a box was permanently taken. `free` contains the parts of the box that were
+    /// free.
     pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.cover(whole, free.parts());
         }
     }
 
-    /// Records that a box overlapping a permanently taken one has been taken. `free` contains the
-    /// parts of it that were free.
+    /// Records that a box overlapping a permanently taken box has been taken. `free` contains the
+    /// parts of the new box that were free.
     pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.take_over(whole, free.parts());

@@ -180,8 +180,8 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Returns the nodes connected to a node, computed directly from the definition by a flood fill
-    /// that spreads between nodes at distance 1.
+    /// Returns the nodes connected to a node. Computes them directly from the definition, by a
+    /// flood fill that spreads between nodes at distance 1.
     fn flood(free: &Occupancy, from: NodeId) -> Vec<NodeId> {
         let grid = free.grid();
         let (mut set, mut next) = (vec![from], 0);

@@ -12,11 +12,12 @@
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides, volume};
 
-/// Returns the number of (node in the placement, direction) pairs whose neighbor is busy or lies
-/// beyond the end of an axis that does not wrap. An axis longer than 1 has two directions.
+/// Returns the number of pairs (node in the placement, direction) for which the neighbor in that
+/// direction is busy or lies beyond the end of an axis that does not wrap. An axis longer than 1
+/// has two directions.
 ///
-/// On a ring, neighbors wrap around: with a side of n - 1, the node in the gap counts from both
-/// sides; on a ring of 2, the other node counts twice; a closed ring has no faces.
+/// On a ring, neighbors wrap around. With a side of n - 1, the node in the gap counts for both
+/// faces. On a ring of 2, the other node counts twice. A closed ring has no faces.
 pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let grid = free.grid();
     let touching = |slab: Option<Cuboid>, area: i64| match slab {
@@ -93,7 +94,7 @@ mod tests {
         assert_eq!(score("mesh:5", &[], [0, 0, 0], [5, 1, 1]), 2);
     }
 
-    /// Counts the contact pair by pair, directly from the definition.
+    /// Counts the contact one pair at a time, directly from the definition.
     fn by_pairs(free: &Occupancy, cuboid: &Cuboid) -> i64 {
         let grid = free.grid();
         let closed = |axis: usize| grid.wraps(axis) && cuboid.sides[axis] == grid.side(axis);

@@ -3,8 +3,8 @@
 //!
 //! The set of all bases has one bit per base ([`BaseSet`]). A placement's face touches something if
 //! and only if the next base on that side is not in the set. Shifting the set therefore finds, for
-//! 64 bases at once, the faces that touch something. This bounds each base's contact, so only bases
-//! with a high bound need to be counted:
+//! 64 bases at once, the faces that touch something. These faces bound each base's contact, so the
+//! actual contact is counted only at bases with a high bound:
 //!
 //! ```text
 //!   . b b b #      bases of 1x1 between busy nodes #. The second b touches nothing on its left
@@ -13,7 +13,7 @@
 //!                  their bound is not below the best so far
 //! ```
 //!
-//! Invariant: a base that is not counted has no more contact than the best so far.
+//! Invariant: a base whose contact is not counted has no more contact than the best so far.
 //!
 //! Cost: O(N/64 log(side)) for the set, and O(surface) for each base counted.
 
@@ -80,8 +80,8 @@ impl ContactSearch {
     }
 
     /// Calls `see` with placements that may have the most contact. `see` returns the minimum
-    /// contact still of interest; placements below it are skipped. If `first` is true, the search
-    /// stops after the first placement with the maximum possible contact.
+    /// contact still of interest; placements with less contact are skipped. If `first` is true, the
+    /// search stops after the first placement with the maximum possible contact.
     pub(crate) fn descend(
         &mut self,
         shape: Sides,

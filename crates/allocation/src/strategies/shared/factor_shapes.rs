@@ -34,7 +34,7 @@ pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
 /// Returns the boxes of `nodes` nodes that fit within the given sides, in ascending order.
 pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + use<> {
     let [w, d, h] = within.map(u32::from);
-    // The divisors of n that are at most `most` and whose quotients are at most `room`.
+    // The divisors d of n for which d is at most `most` and n / d is at most `room`.
     let divisors = |n: u32, most: u32, room: u32| {
         (n.div_ceil(room).max(1)..=most.min(n)).filter(move |a| n % a == 0)
     };

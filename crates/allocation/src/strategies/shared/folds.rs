@@ -31,8 +31,9 @@ pub(crate) struct Folds {
 }
 
 impl Folds {
-    /// Returns the distinct shapes derived from a flat shape that fit the grid, in order, starting
-    /// with the shape itself. Returns no shapes if the given one extends along a third axis.
+    /// Returns, in order, the distinct shapes that are derived from a flat shape and fit the grid,
+    /// starting with the shape itself. Returns no shapes if the given shape extends along a third
+    /// axis.
     pub(crate) fn of(self, [a, b, c]: Sides, grid: Grid) -> impl Iterator<Item = Sides> + use<> {
         let fold = |half: u16, double: u16| {
             let even = half % 2 == 0 && (!self.both_even || double % 2 == 0);

@@ -1,8 +1,9 @@
 //! A set of free nodes, pages or blocks, from which elements are taken in a defined order.
 //!
 //! The order is either by number or by release time. Published strategies keep such lists, but most
-//! papers do not specify the order. By number (the default), a grant depends only on the state. By
-//! release time, a finished job's nodes stay adjacent in the list even if they are far apart.
+//! papers do not specify the order. In order of number (the default), a grant depends only on the
+//! state. In order of release, a finished job's nodes stay adjacent in the list, even if they are
+//! far apart on the machine.
 //!
 //! Invariant: if the order is by release time, `next` and `previous` form a single ring through the
 //! numbers in the set.

@@ -1,4 +1,5 @@
-//! The costs of a shape's placements. Each place adds its cost to all placements that overlap it.
+//! The costs of a shape's placements. Each place adds its own cost to the costs of all placements
+//! that overlap it.
 //!
 //! The bases of the placements that overlap a place form a box. The table stores differences: each
 //! place changes only the corners of its box of bases. One pass per axis then turns the differences

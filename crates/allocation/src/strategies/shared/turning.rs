@@ -113,7 +113,8 @@ impl Turn {
     }
 }
 
-/// Returns the boxes that a strategy may grant: the requested box, rotated as its options allow.
+/// Returns the boxes that a strategy may grant: the requested box in each orientation that the
+/// options allow.
 pub fn box_family(request: &Request, grid: &Grid, options: &Options) -> Vec<BoxGroup> {
     Turn::of(options).shapes(*grid, request).map(BoxGroup::cuboid).collect()
 }

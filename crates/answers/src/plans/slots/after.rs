@@ -3,9 +3,9 @@
 //! Moves do not change the number of free nodes. The number of boxes is therefore limited by the
 //! number of free nodes, and by the lattice bounds for all healthy nodes (`bound.rs`). Now let k
 //! jobs move, and pick one of them. Boxes that overlap none of the other k - 1 jobs are free once
-//! the picked job is gone, so there are at most as many as after the best single job is removed.
-//! Every other box overlaps one of the k - 1 jobs, and the number of disjoint boxes that overlap a
-//! given job is limited.
+//! the picked job is gone, so there are no more of these boxes than are free after the best single
+//! job is removed. Every other box overlaps one of the k - 1 jobs, and the number of disjoint boxes
+//! that overlap a given job is limited.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, volume};
 
@@ -46,7 +46,8 @@ pub(crate) fn after_moves(
 }
 
 /// Returns an upper bound on the number of disjoint boxes with these sides that overlap one part of
-/// a job. All such boxes are within an area around the part, where a lattice bounds their number.
+/// a job. All such boxes are within a limited area around the part, and a lattice bounds the number
+/// that fit there.
 fn meeting_part(grid: &Grid, sides: &[Sides], part: &Cuboid) -> u32 {
     let Some(first) = sides.first() else { return 0 };
     let reach = |axis: usize| sides.iter().map(|sides| sides[axis]).max().unwrap_or(1) - 1;

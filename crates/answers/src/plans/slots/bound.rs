@@ -1,10 +1,10 @@
 //! Upper bounds on the number of disjoint boxes, based on nodes that every box must contain.
 //!
 //! The bounds use a lattice: on each axis, every m-th node is taken, so adjacent lattice nodes are
-//! never more than m apart. A box with side s on that axis always spans at least ⌊s / m⌋ of them.
-//! It thus contains at least k lattice nodes, where k is the product of these numbers over all
-//! axes. If the boxes together cover n lattice nodes, at most ⌊n / k⌋ boxes are disjoint. This
-//! holds for each offset of the lattice, and the smallest bound is used.
+//! never more than m apart. On that axis, a box with side s always spans at least ⌊s / m⌋ lattice
+//! nodes. The box thus contains at least k lattice nodes, where k is the product of these numbers
+//! over all axes. If the boxes together cover n lattice nodes, at most ⌊n / k⌋ boxes are disjoint.
+//! This holds for each offset of the lattice, and the smallest bound is used.
 //!
 //! With m = 1, the bound is the number of covered nodes divided by the volume of a box. If the
 //! spacing equals the sides of the box, each box contains one lattice node. For a cube of side s,

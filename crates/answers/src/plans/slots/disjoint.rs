@@ -1,7 +1,8 @@
 //! A branch-and-bound search for the largest set of disjoint placements.
 //!
-//! - **Dominance**: if u overlaps v and every placement that overlaps v, then u can be dropped, as
-//!   v can replace u in any set. At the edges of free areas, this rule decides most cases.
+//! - **Dominance**: if u overlaps both v and every placement that overlaps v, then u can be
+//!   dropped, because v can replace u in any set. At the edges of free areas, this rule decides
+//!   most cases.
 //! - **Components** are searched separately.
 //! - **Bound**: at most one placement is chosen from any clique (placements that all overlap each
 //!   other). The number of cliques that cover the graph thus bounds the size of the set.

@@ -9,8 +9,8 @@ pub(super) fn in_turn(free: &Occupancy, places: impl Iterator<Item = Cuboid>) ->
     places.filter(|place| left.take(place).is_ok()).collect()
 }
 
-/// Returns the largest of several packings: one with all placements in order and, for each
-/// orientation, one that starts with the placements in that orientation's most frequent alignment.
+/// Returns the largest of several packings. One takes all placements in order. The others, one per
+/// orientation, start with the placements in that orientation's most frequent alignment.
 pub(super) fn aligned(free: &Occupancy, sides: &[Sides], places: &[Cuboid]) -> Vec<Cuboid> {
     let mut best = in_turn(free, places.iter().copied());
     for &sides in sides {

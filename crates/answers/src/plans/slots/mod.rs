@@ -5,8 +5,9 @@
 //!    every placement must contain.
 //! 3. [`greedy`] packs mutually aligned placements, and then any others that still fit. On empty
 //!    machines, and on most nearly empty ones, this packing reaches the bound.
-//! 4. If it does not, a graph of [`conflicts`] links overlapping placements. [`disjoint`] finds the
-//!    largest set without conflicts, component by component, within a budget.
+//! 4. If the bound is not reached, a graph of [`conflicts`] links overlapping placements.
+//!    [`disjoint`] finds the largest set without conflicts, component by component, within a
+//!    budget.
 //!
 //! Steps 1 to 3 take O(N + P V / 64) time for N nodes and P placements of V nodes. Step 4 takes
 //! O(P^2 / 64) time plus the search, which is exponential in the worst case. The problem is NP-hard

@@ -3,7 +3,8 @@
 //!
 //! This module contains only the operations needed here. On every x86-64 processor, an operation
 //! takes one or two instructions, and code that uses it is also compiled for wider vectors. On
-//! other architectures, it is a loop over an array. Tests check that both implementations agree.
+//! other architectures, an operation is a loop over an array. Tests check that both implementations
+//! agree.
 //!
 //! Each lane of a mask is all ones for true or all zeros for false.
 

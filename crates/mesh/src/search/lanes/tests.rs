@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{plain, sse2};
 
-/// Generates two vectors, as words. Many lanes have small values or are close to a limit.
+/// Generates two vectors, as words. Many lanes contain values that are small or close to a limit.
 fn vectors() -> impl Strategy<Value = [[u64; 2]; 2]> {
     let lane = prop_oneof![
         any::<i16>(),

@@ -117,7 +117,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     cut(high, cuts);
 }
 
-/// Sorts the nodes so that each cut has as many nodes below it as ranks.
+/// Sorts the nodes so that, for each cut, there are as many nodes as ranks below it.
 fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     if nodes.len() < 2 {
         return;
@@ -129,7 +129,7 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     bisect(high, cuts);
 }
 
-/// The number of nodes below which a set is partitioned only by comparing positions.
+/// The size below which a set of nodes is partitioned only by comparing positions.
 const FEW: usize = 64;
 
 /// Moves the `below` lowest nodes to the front, comparing positions along `axis` first. Within each

@@ -12,7 +12,7 @@ use crate::patterns::{Pattern, each_message};
 pub(super) struct Exchanges {
     /// The index of each rank's first partner, followed by the total number of partners.
     starts: Vec<usize>,
-    /// Each rank's partners, ascending, with the number of messages exchanged both ways.
+    /// Each rank's partners in ascending order, with the number of messages exchanged both ways.
     partners: Vec<(u32, u32)>,
     messages: u64,
     /// The number of messages between any two partners, if it is the same for all pairs and no rank
@@ -21,7 +21,7 @@ pub(super) struct Exchanges {
 }
 
 impl Exchanges {
-    /// The maximum number of ranks times rounds. Patterns with more are not analyzed.
+    /// The maximum product of ranks and rounds. Patterns with a larger product are not analyzed.
     const MOST: u64 = 1 << 20;
 
     /// The maximum number of partners for which the hops along one axis fit in 32 bits.

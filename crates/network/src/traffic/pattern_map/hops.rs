@@ -5,7 +5,7 @@ use pavior_mesh::{Coordinates, Grid};
 /// Coordinates, padded to four axes for vectorization.
 pub(in crate::traffic) type Point = [i32; 4];
 
-/// Counts hops like [`Grid::distance`], but without branching on each axis.
+/// A hop counter like [`Grid::distance`] that does not branch on each axis.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::traffic) struct Hops {
     /// The length of each axis that wraps. For other axes, a number so large that going around is

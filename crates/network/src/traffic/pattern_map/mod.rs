@@ -38,11 +38,12 @@ use search::Search;
 const AXIS_ORDERS: [[usize; 3]; 6] =
     [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Data about a pattern on its logical grid that does not depend on the nodes.
+/// Data that describes a pattern on its logical grid and does not depend on the nodes.
 #[derive(Debug)]
 pub(super) struct PatternMap {
     exchanges: Exchanges,
-    /// The ranks, numbered along the grid's axes in each order of the axes, without duplicates.
+    /// The ranks numbered along the grid's axes, once for each order of the axes, without duplicate
+    /// lists.
     orders: Vec<Vec<u32>>,
     cuts: Cuts,
 }
@@ -88,7 +89,8 @@ impl PatternMap {
         if bisected.1 < numbered.1 { bisected.0 } else { numbered.0 }
     }
 
-    /// Returns the first map with the fewest hops, and its hops. Stops early at an optimal map.
+    /// Returns the first map with the fewest hops, and its hop count. Stops early at an optimal
+    /// map.
     fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
         let mut best = (Vec::new(), u64::MAX);
         for map in maps {
@@ -123,7 +125,7 @@ fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
     (0..shape.ranks).map(|rank| (place(rank), rank)).collect()
 }
 
-/// Returns the ranks sorted by position, for each order of the axes, without duplicates.
+/// Returns the ranks sorted by position, once for each order of the axes, without duplicate lists.
 fn numbered_along_axes(ranks: &[(Coordinates, u32)]) -> Vec<Vec<u32>> {
     let mut orders: Vec<Vec<u32>> = Vec::new();
     for turn in AXIS_ORDERS {

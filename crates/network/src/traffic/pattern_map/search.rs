@@ -1,8 +1,8 @@
 //! A local search that exchanges ranks until no exchange saves any hops.
 //!
 //! The number of hops that an exchange saves depends only on the positions of the two ranks and
-//! their partners. After a check finds no useful exchange for a rank, the rank is therefore
-//! rechecked only once one of these positions has changed, for the rank itself or for a candidate.
+//! their partners. Therefore, after a check finds no useful exchange for a rank, the rank is not
+//! rechecked until one of these positions changes, either for the rank itself or for a candidate.
 //!
 //! Invariant: `surplus` is a rank's total hops minus its message count. The exchanges are the same
 //! as in a search that checks every rank in every round, as a test verifies.
@@ -55,7 +55,7 @@ struct Rank {
 
 impl Rank {
     /// Returns an upper bound on the hops saved by moving the rank to a node `hops` hops away. A
-    /// partner that was h hops away would then be at least `hops - h` hops away.
+    /// partner that is now h hops away would then be at least `hops - h` hops away.
     fn saves_at_most(&self, hops: i64) -> i64 {
         self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
     }
@@ -130,7 +130,7 @@ impl<'s> Search<'s> {
         self.ranks[number as usize]
     }
 
-    /// Finds the rank whose exchange with `rank` saves the most hops, or `None` if no exchange
+    /// Returns the rank whose exchange with `rank` saves the most hops, or `None` if no exchange
     /// saves any. If nothing has changed for `rank` since its last check, considers only candidates
     /// for which something has changed.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {

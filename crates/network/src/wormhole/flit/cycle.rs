@@ -49,11 +49,11 @@ impl Flit {
                 }
             }
         }
-        // Reuse the list's memory. This is safe because `cross` only adds channels to `coming`.
+        // Reuse the list's memory. This is safe because `cross` adds channels only to `coming`.
         self.active = work;
     }
 
-    /// Moves flits when virtual channels share links and each link carries one flit per cycle. The
+    /// Moves flits if virtual channels share links. Each link then carries one flit per cycle. The
     /// state at the start of the cycle determines which flits can move. Virtual channels take
     /// turns: each search starts after the channel that was served last.
     fn share(&mut self) {

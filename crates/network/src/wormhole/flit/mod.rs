@@ -15,12 +15,13 @@
 //! link's bandwidth ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
 //! With shared virtual channels, everything depends on the state at the start of the cycle, so a
-//! slot or channel that is vacated becomes free in the next cycle. Otherwise, the choice between
-//! two virtual channels would depend on the order in which links are processed.
+//! vacated slot or channel becomes free only in the next cycle. Otherwise, the choice between two
+//! virtual channels would depend on the order in which links are processed.
 //!
 //! Only channels whose state may have changed are processed, so blocked worms cost nothing. After a
-//! crossing, the channel and the next one are listed for the next cycle, and the one before it is
-//! retried at once. Cost: O(1) per flit and channel. Memory: O(path lengths in flight).
+//! crossing, the channel and the next one on the path are listed for the next cycle, and the
+//! previous one is retried at once. Cost: O(1) per flit and channel. Memory: O(total path length in
+//! flight).
 
 mod cycle;
 mod packet;

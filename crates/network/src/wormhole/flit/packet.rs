@@ -30,14 +30,14 @@ impl Packet {
 /// A channel, and the buffer after it.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
-    /// The message whose flits are crossing, from its header to its tail (`sender`), and the
-    /// channel's index on that message's path (`index`).
+    /// The message whose flits are currently crossing (`sender`), from its header to its tail, and
+    /// the channel's index on that message's path (`index`).
     pub(super) sender: u32,
     pub(super) index: usize,
     /// The messages with flits in the buffer, in FIFO order. `occupied` is their number of flits.
     pub(super) inside: VecDeque<u32>,
     pub(super) occupied: u32,
-    /// The cycle in which a flit last crossed. `crossed_by` is the message it belongs to.
+    /// The cycle in which a flit last crossed. `crossed_by` is that flit's message.
     pub(super) crossed_at: u64,
     pub(super) crossed_by: u32,
     /// Waiting headers, ordered by request time and then id.

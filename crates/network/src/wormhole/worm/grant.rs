@@ -40,7 +40,7 @@ struct Closing<'w> {
 /// the result, except that headers must be drained last.
 #[derive(Debug, Default)]
 pub(super) struct Left {
-    /// Channels with waiting messages, each with the later cycle in which it becomes free.
+    /// Channels with waiting messages, each with the later cycle in which the channel becomes free.
     free: Vec<(u32, u64)>,
     /// The slab slot of each header that was granted an ejection channel, and that channel.
     drain: Vec<(u32, u32)>,
@@ -282,7 +282,7 @@ impl Closing<'_> {
     }
 
     /// Releases the oldest channel that a long message holds. The release time is the maximum of
-    /// `h(j) + L-1 - (j-i)*B` over channels j from i, the one after the oldest, to the last
+    /// `h(j) + L-1 - (j-i)*B` over all channels j from i (the one after the oldest) to the last one
     /// granted.
     fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
         let header = &mut self.headers[place as usize];

@@ -59,8 +59,8 @@ const HELD: u64 = 1 << 63;
 /// and continues with `ahead` in each channel.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    /// The cycle in which the channel becomes free or, if that is not known yet, the cycle in which
-    /// it was granted, plus HELD.
+    /// The cycle in which the channel becomes free or, if that is not known yet, HELD plus the
+    /// cycle in which the channel was granted.
     time: u64,
     head: u32,
     /// The last message in the queue. Valid only if at least two messages are waiting.
@@ -127,12 +127,13 @@ impl Worm {
         &self.channels
     }
 
-    /// Retroactively simulates messages created at or after `since`. No other message may have used
-    /// any channel that they use between `since` and now.
+    /// Retroactively simulates messages created at or after `since`. Between `since` and now, no
+    /// other message may have used any channel that these messages use.
     ///
-    /// While `run` executes, the engine is at `since` and contains only messages created by `run`,
-    /// which must advance the engine back to the current cycle. Messages that are in flight at that
-    /// point continue alongside the others, as if they had been simulated all along.
+    /// While `run` executes, the engine is at `since` and contains only messages created by `run`.
+    /// Before it returns, `run` must advance the engine back to the current cycle. Messages of
+    /// `run` that are then in flight continue alongside the others, as if they had been simulated
+    /// all along.
     ///
     /// ```
     /// # mod pavior { pub use pavior_network as network;

@@ -33,8 +33,8 @@ pub(super) struct Header {
     /// The index of the next segment. `segments_end` is the index after the last segment.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
-    /// The first channel on the path without a release time. `unreleased` is the number of grants
-    /// until it has one; for `long` messages, it is one higher and never reaches 0.
+    /// The path's first channel without a release time. `unreleased` is the number of grants until
+    /// this channel has one; for `long` messages, it is one higher and never reaches 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
     /// The number of flits after the header.
@@ -118,8 +118,8 @@ pub(super) struct Slab {
     /// The number of cycles between requests, t_s + 1. `buffer` is the buffer size, B.
     pace: u64,
     buffer: u32,
-    /// The length of the last message, or 0 before the first one. `of_length` is the cached header
-    /// for that length, because most messages have the same length.
+    /// The length of the last message, or 0 before the first one. `of_length` caches the header for
+    /// that length, because most messages have the same length.
     flits: u32,
     of_length: Header,
     free: Vec<u32>,

@@ -4,7 +4,7 @@
 //!   slot:   now  now+1  now+2   ..   now+mask        later events: a heap
 //! ```
 //!
-//! A ring has one slot per upcoming cycle, and one bit per slot that is set while the slot is not
+//! A ring has one slot per upcoming cycle. Each slot has a bit that is set while the slot is not
 //! empty. Later events, which are caused only by messages with thousands of flits, are kept in a
 //! heap until their cycle begins.
 //!
@@ -157,7 +157,8 @@ impl Wheel {
         if rest != 0 {
             return Some(now + u64::from(rest.trailing_zeros()));
         }
-        // Search the words after the first one and then the part of the first word before `start`.
+        // Search the words after the first one and then, in the first word, the part before
+        // `start`.
         (1..=words).find_map(|k| {
             let word = self.busy[(first + k) % words];
             let round = if first + k < words { 0 } else { self.slots.len() };

@@ -22,8 +22,8 @@ use super::steps::Steps;
 use crate::shared::refused::Refused;
 use crate::{Calendar, MachineView};
 
-/// A timeline of node counts. The strategy chooses a job's nodes when the job starts, and may
-/// refuse it.
+/// A timeline of node counts. The strategy chooses a job's nodes when the job starts, and may then
+/// refuse the job.
 pub(super) struct ByCount {
     free: Steps,
     /// The nodes that have not failed.

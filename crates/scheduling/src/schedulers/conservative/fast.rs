@@ -5,17 +5,17 @@
 //! partition hardware ([`Machine::answers`]). For such requests:
 //!
 //! - A job can get an earlier slot only by using nodes that were freed since it was last tried.
-//! - If a request was refused at all times before t, so is any later request that is at least as
-//!   large and as long, until nodes are freed (`refusals`). Refusals near one freed slot remain
-//!   valid even after that.
+//! - If a request was refused at all times before t, any later request at least as large and as
+//!   long is also refused there, until nodes are freed (`refusals`). Refusals near one freed slot
+//!   stay valid even after that.
 //!
 //! For other requests, every time with enough free nodes is tried.
 //!
 //! When jobs move up in a round, each job is tried only near the slots freed since it was last
 //! tried, and not at all if there are none. Slots that a job frees by moving are available to the
 //! jobs behind it in this round, and to all jobs in the next round. A freed slot (`freed`) is
-//! shortened when all its nodes are taken again at its beginning or end. It also records the jobs
-//! refused near it.
+//! shortened when all its nodes are taken again at its beginning or end. Each freed slot also
+//! records the jobs refused near it.
 //!
 //! Invariant: the slots found are the same as those found by [`Plain`](super::plain::Plain).
 //!
@@ -51,8 +51,8 @@ pub(super) trait Timeline: Send + Sync {
     /// Returns true if a request that was refused stays refused when more nodes are taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// Returns the boxes that would satisfy a request; at least one of them must be free. Returns
-    /// `None` if there are too many boxes, or if other conditions also matter.
+    /// Returns the boxes for a request, which fits if and only if at least one of them is free.
+    /// Returns `None` if there are too many boxes, or if other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
     /// Returns the nodes of a running job, except failed nodes, which cannot be taken.
@@ -93,7 +93,7 @@ pub(super) trait Timeline: Send + Sync {
     /// nodes is free.
     fn still_free(&self, slot: &Slot<Self::Held>) -> Interval;
 
-    /// Returns true if a job that needs one of these boxes may use nodes from both slots.
+    /// Returns true if a job that needs one of these boxes could use nodes from both slots.
     fn may_use_both(&self, boxes: &Boxes, one: &Slot<Self::Held>, other: &Slot<Self::Held>)
     -> bool;
 
@@ -302,7 +302,8 @@ struct Near<'a, H> {
 }
 
 impl<H> Near<'_, H> {
-    /// Records that the job is refused near the slot before `until`, and how much of it may fit.
+    /// Records that the job is refused near the slot before `until`, and how much of the job may
+    /// fit there.
     fn learn(self, demand: &Demand, fits: MayFit, until: Time) {
         let fits = if self.is_refused_by_size { MayFit::Job } else { fits };
         if self.begins.from >= until {
@@ -325,8 +326,8 @@ fn near<'a, T: Timeline>(
     demand: &Demand,
 ) -> Vec<Near<'a, T::Held>> {
     let booked = own.interval.from;
-    // A job that begins at `reaches_own` or later is still running when its own slot begins, and
-    // can then use nodes in that slot, which the refused jobs could not.
+    // A job that begins at `reaches_own` or later is still running when its own slot begins. Unlike
+    // the refused jobs, it can then use nodes in that slot.
     let reaches_own = first_begin_reaching(booked, demand.estimate);
     let near = freed.iter_mut().filter_map(|Freed { slot, refused, .. }| {
         let begins = begins_near(slot.interval, demand.estimate).before(booked);

@@ -2,8 +2,8 @@
 //! answers can fit now only if it uses one of these nodes for part of its run.
 //!
 //! Until a freed slot is dropped, it records the jobs that were refused near it. Any job at least
-//! as large and as long is refused there too: if it could use a node in the slot, so could the
-//! smaller job. A refusal rules out as many other jobs as the tests allow ([`MayFit`]):
+//! as large and as long as one of them is refused there too: if it could use a node in the slot, so
+//! could the smaller job. Tests determine how many other jobs a refusal rules out ([`MayFit`]):
 //!
 //! ```text
 //!   no node in the slot is free for that long          every job that is at least as long
@@ -15,8 +15,8 @@
 //! Taking more nodes later cannot turn a refusal into a grant. Nodes freed later belong to a
 //! separate slot, and every job is tried near that slot.
 //!
-//! Cost: for k slots, O(k) to add or take a slot, plus O(rows) for each slot that is shortened;
-//! O(rows of the freed nodes) per query.
+//! Cost: with k slots, adding or taking a slot takes O(k), plus O(rows) for each slot that is
+//! shortened. A query takes O(rows of the freed nodes).
 
 use std::cell::Cell;
 
@@ -35,8 +35,8 @@ pub(super) struct Freed<H> {
     pub(super) refused: RefusalsNearby,
 }
 
-/// The slots released since the previous round of moving jobs up began, in order. A slot is kept as
-/// long as any of its nodes is free.
+/// The slots released since the previous round of moving jobs up began, in order of release. A slot
+/// is kept as long as any of its nodes is free.
 pub(super) struct FreedNodes<H> {
     slots: Vec<Freed<H>>,
     /// The number of slots released so far.
@@ -152,8 +152,9 @@ impl<'a, H> FreedSlots<'a, H> {
 type Live<'a> = (&'a Cuboid, &'a Cell<MayFit>);
 
 impl<'a> FreedSlots<'a, Placement> {
-    /// Returns true if a node that is free throughout an interval was freed for part of it. If not,
-    /// any request refused earlier would be refused again. Takes O(rows of the freed nodes) time.
+    /// Returns true if some node that is free throughout an interval was freed for part of it. If
+    /// there is no such node, any request refused earlier would be refused again. Takes O(rows of
+    /// the freed nodes) time.
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         let live = self.live(throughout, free);
         for (_, fits) in &live {
@@ -162,11 +163,12 @@ impl<'a> FreedSlots<'a, Placement> {
         !live.is_empty()
     }
 
-    /// Returns true if a box with one of these sides is free throughout an interval. Assumes that
-    /// no such box was free before the slots were freed, so it must contain a freed node.
+    /// Returns true if a box of one of these sizes is free throughout an interval. Assumes that no
+    /// such box was free before the slots were freed, so any such box must contain a freed node.
     ///
-    /// First searches for half of the boxes' common part, and then for all of it. Usually neither
-    /// is free, and the smaller the missing box, the more other jobs are ruled out.
+    /// Searches first for half of the part common to all boxes, and then for the whole part.
+    /// Usually neither is free. The smaller the box that is not found, the more other jobs are
+    /// ruled out.
     pub(super) fn opens_box(
         self,
         throughout: Interval,

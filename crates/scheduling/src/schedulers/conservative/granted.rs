@@ -1,4 +1,4 @@
-//! Jobs granted nodes outside the queue, and bookings that give way to these jobs.
+//! Jobs that were granted nodes outside the queue, and bookings that give way to them.
 //!
 //! ```text
 //!   time      0         4         8         a and b are booked on some nodes, x and y on others.
@@ -8,9 +8,9 @@
 //!                 x x x x x                 bookings of a, b and y stay.
 //! ```
 //!
-//! Bookings are kept in queue order. Each is compared with the grant, first by time and then by
-//! nodes. If bookings are node counts, the youngest bookings give way until enough nodes are left.
-//! Jobs whose bookings gave way are rebooked in order of arrival, and then all jobs move up.
+//! Bookings are kept in queue order. Each booking is compared with the grant, first by time and
+//! then by nodes. If bookings are node counts, the youngest ones give way until enough nodes are
+//! left. Jobs whose bookings gave way are rebooked in order of arrival, and then all jobs move up.
 //!
 //! Cost: O(q) comparisons of intervals for q bookings, O(rows) words for each booking that overlaps
 //! the grant in time, and one search for each booking that gives way.
@@ -51,7 +51,8 @@ impl<P: Profile> Plan<P> {
         Some(given_way)
     }
 
-    /// Releases the bookings that conflict with the slot `taken`, and voids those jobs' promises.
+    /// Releases the bookings that conflict with the slot `taken`, and voids the promises to their
+    /// jobs.
     fn make_way(&mut self, now: Time, taken: &Slot<P::Held>, given_way: &mut Vec<usize>) {
         let nodes = self.profile.taken_by(taken);
         for (index, booking) in self.bookings.iter_mut().enumerate().rev() {

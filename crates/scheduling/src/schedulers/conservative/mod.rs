@@ -5,11 +5,12 @@
 //!    an earlier booking uses it at any time in `[t, t + estimate)`.
 //! 2. A job starts at its booked time, on its booked nodes.
 //! 3. If a job ends early, its nodes become free for the rest of its slot. The waiting jobs then
-//!    move up in order of arrival: each exchanges its booking for an earlier one, either found by
-//!    the strategy or on the same nodes. This is repeated until no job moves.
+//!    move up in order of arrival: if possible, each exchanges its booking for an earlier one,
+//!    which is either found by the strategy or on the same nodes. This is repeated until no job
+//!    moves.
 //! 4. All bookings are remade in order of arrival if a booked job cannot start at its time, or if a
-//!    running job outruns its expected end, which
-//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then extends.
+//!    running job outruns its expected end.
+//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then extends this end.
 //! 5. If a job was granted nodes outside the queue, any booking that needs one of these nodes
 //!    before that job's expected end gives way. These bookings are remade in order of arrival, and
 //!    then all jobs move up. All other bookings stay (`granted.rs`).
@@ -25,13 +26,15 @@
 //! ```
 //!
 //! This rule is implemented in `rule.rs`, which gets bookings from a `Profile` that tracks the free
-//! nodes over time. The plain profile (`plain.rs`), available as `conservative:plain`, is a list
-//! and, with the rule, defines the scheduler. The fast profile (`fast.rs`), which `conservative`
-//! uses, finds the same bookings with fewer queries to the strategy. Tests compare the two.
+//! nodes over time. The plain profile (`plain.rs`), available as `conservative:plain`, is a list.
+//! Together with the rule, it defines the scheduler. The fast profile (`fast.rs`), which
+//! `conservative` uses, finds the same bookings with fewer queries to the strategy. Tests compare
+//! the two.
 //!
 //! The classic rule is available as `conservative:count`: a booking is a number of nodes that are
-//! free for the whole estimated run time. The strategy chooses the nodes when the job is due. If it
-//! cannot because the free nodes are scattered, younger jobs that are due are tried.
+//! free for the whole estimated run time. The strategy chooses the nodes when the job is due. If
+//! the strategy cannot place the job because the free nodes are scattered, younger jobs that are
+//! due are tried.
 //!
 //! With exact estimates, no job starts later than its first booking, and no job starves. With
 //! `count`, this holds only if the strategy grants by count. A job with a zero estimate is booked
@@ -43,18 +46,19 @@
 //! expected to end at any moment, so it does not postpone bookings.
 //!
 //! With `depth=N`, only the oldest N waiting jobs have bookings, as is usual in practice. Younger
-//! jobs wait until they are among the oldest N. This bounds the cost, but these jobs do not start
-//! even if they would fit alongside the bookings.
+//! jobs wait until they are among the oldest N. This bounds the cost, but the younger jobs do not
+//! start even if they would fit alongside the bookings.
 //!
 //! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has T <=
 //! 2(q+r)+1 segments, of which d <= q begin when nodes stop being free. If the strategy's answers
 //! are monotone, a booking costs one search and O(d + log T) comparisons of O(N/64) words each. For
-//! boxes, d excludes segments before the latest time until which a job that is no larger and no
-//! longer is known to be refused (`refusals.rs`). With other strategies, a booking costs one search
-//! for each time at which enough nodes are free throughout. When a job ends early, each job that
-//! can benefit costs the same again. Jobs at least as large and long as one refused near the same
-//! freed slot cannot benefit (`freed.rs`). With `count`, the timeline is a tree (`steps.rs`): a
-//! booking costs O(log T), plus O(log T) for each earlier gap that is too short.
+//! boxes, if a job that is no larger and no longer is known to be refused until some time, d
+//! excludes the segments before the latest such time (`refusals.rs`). With other strategies, a
+//! booking costs one search for each time at which enough nodes are free throughout. When a job
+//! ends early, the same cost is incurred again for each job that can benefit. Jobs at least as
+//! large and long as one refused near the same freed slot cannot benefit (`freed.rs`). With
+//! `count`, the timeline is a tree (`steps.rs`): a booking costs O(log T), plus O(log T) for each
+//! earlier gap that is too short.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for node counts. Booking specific nodes is our addition.

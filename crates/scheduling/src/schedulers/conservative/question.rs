@@ -46,7 +46,7 @@ pub(super) struct JobQuestion<'a, 'v> {
     /// The allowed boxes, if there are few of them and the job fits exactly when one of them is
     /// free. Computed on first use.
     boxes: OnceCell<Option<Vec<Sides>>>,
-    /// The time of the last test of whether the job fits, and its placement, if it did fit.
+    /// If the job fit when it was last tested, the tested start time and the job's placement.
     placed: Option<(Time, Placement)>,
 }
 

@@ -9,11 +9,12 @@
 //! A waiting job is usually at least as large and as long as some recently refused job, so the
 //! search for its slot covers only a short time span, regardless of the queue length.
 //!
-//! Invariant: [`Refusals`] are valid until nodes are freed, and [`RefusalsNearby`] for as long as
+//! Invariant: [`Refusals`] are valid until nodes are freed. [`RefusalsNearby`] are valid as long as
 //! their slot exists.
 //!
-//! Cost: O(log k) per query for a request with k different lengths. If a request allows few boxes,
-//! it is also compared with each of the last [`RECENT`] refusals, or up to [`NEARBY`] near a slot.
+//! Cost: O(log k) per query for a request refused with k different lengths. If a request allows few
+//! boxes, it is also compared with each of the last [`RECENT`] refusals or, near a slot, with up to
+//! [`NEARBY`].
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -75,7 +76,7 @@ pub(super) fn common(boxes: &[Sides]) -> Option<Sides> {
     boxes.iter().copied().reduce(smaller)
 }
 
-/// Returns a box with half of each side, rounded up.
+/// Returns a box whose sides are half as long, rounded up.
 pub(super) fn half(sides: Sides) -> Sides {
     sides.map(|side| side.div_ceil(2))
 }
@@ -128,7 +129,7 @@ impl Refusals {
     }
 }
 
-/// The maximum number of refusals by size stored for a freed slot.
+/// The maximum number of size-based refusals stored for each freed slot.
 const NEARBY: usize = 64;
 
 /// The jobs refused near one freed slot.
@@ -169,7 +170,8 @@ impl RefusalsNearby {
         self.by_size.retain(reaches);
     }
 
-    /// Records that no job with at least this estimate can use any node in the slot before `until`.
+    /// Records that no job with the given estimate, or a longer one, can use any node in the slot
+    /// before `until`.
     pub(super) fn learn_length(&mut self, estimate: Time, until: Time) {
         self.by_length.learn(estimate, until);
     }

@@ -36,7 +36,7 @@ pub(super) trait Profile: Send + Sync {
     /// Returns the nodes of a running job.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
-    /// Takes the reserved nodes, except those already taken by the given slots of running jobs.
+    /// Takes the reserved nodes, except those that the given slots of running jobs already occupy.
     /// Called again whenever a running job has released nodes.
     fn close(
         &mut self,
@@ -96,8 +96,8 @@ pub(super) trait Profile: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Starts a job in its slot. Returns the nodes that it holds, and its placement unless the
-    /// strategy has yet to choose one. Returns `None` if the job cannot start.
+    /// Starts a job in its slot. Returns the nodes that the job holds, and also its placement
+    /// unless the strategy has yet to choose one. Returns `None` if the job cannot start.
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,

@@ -59,7 +59,7 @@ pub(super) trait Held: Clone + Send + Sync {
     fn placement(&self) -> Option<Placement>;
 }
 
-/// All nodes except those of a placement, used to find the slots that overlap the placement.
+/// The complement of a placement's nodes, used to find the slots that overlap the placement.
 pub(super) struct OtherNodes(Occupancy);
 
 impl OtherNodes {

@@ -49,7 +49,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// Returns true if any number from `least` to `most` satisfies the condition.
+    /// Returns true if at least one number from `least` to `most` satisfies the condition.
     fn among(self, least: i64, most: i64) -> bool {
         match self {
             Wanted::Enough(nodes) => most >= nodes,

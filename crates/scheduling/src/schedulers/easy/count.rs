@@ -1,9 +1,9 @@
 //! EASY by count, in which the head's reservation is a number of nodes.
 //!
 //! The shadow time is the earliest time at which, according to expected ends, enough nodes are free
-//! for the head. The extra nodes are the nodes free at that time that the head does not need.
-//! Another job starts if it fits now and either ends by the shadow time or needs no more than the
-//! extra nodes. If it ends later, the nodes it needs are no longer extra.
+//! for the head. The extra nodes are those that are free at that time and that the head does not
+//! need. Another job starts if it fits now and either ends by the shadow time or needs no more than
+//! the extra nodes. If it ends later, the nodes it needs are no longer extra.
 //!
 //! Nodes reserved in advance during any part of the head's run do not count as free.
 
@@ -50,8 +50,8 @@ struct Shadow {
 struct PassedIn {
     state: u64,
     head: JobId,
-    /// The shadow time if it is in the future. `None` if it is now, because enough nodes are free
-    /// for the head but they are too scattered.
+    /// The shadow time if it is in the future. `None` if it is the current time, that is, if enough
+    /// nodes are free for the head but are too scattered.
     later: Option<Time>,
     extra: u64,
     /// The time at which the jobs were skipped, or zero without advance reservations.

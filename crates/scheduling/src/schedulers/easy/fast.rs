@@ -16,8 +16,8 @@
 //!
 //! Invariant: a skipped job could not start now.
 //!
-//! Cost: O(log r) searches for a reservation, or O(r) if answers are not monotone. A candidate that
-//! was refused before takes O(1), and any other candidate requires a search.
+//! Cost: O(log r) searches for a reservation, or O(r) if answers are not monotone. Checking a
+//! candidate that was refused before takes O(1). Any other candidate requires a search.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -50,8 +50,9 @@ struct Passed {
     /// The number of skipped jobs at the front of the queue.
     jobs: usize,
     /// Jobs that were tried on the whole machine because they would have ended by the reserved
-    /// time. Each entry contains the latest start time at which the job would still end by then,
-    /// and the job's index. After that time, the job must be tried on the unreserved nodes only.
+    /// time. Each entry contains the latest start time at which the job would still end by the
+    /// reserved time, and the job's index. Once that start time has passed, the job must be tried
+    /// on the unreserved nodes only.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
     /// The value of [`Queue::withdrawals`] when jobs were last skipped. Withdrawals change indices.
     withdrawals: u64,

@@ -13,8 +13,9 @@
 //! results with fewer queries to the strategy. Tests compare the two.
 //!
 //! The classic rule, in which the reservation is a number of nodes, is available as `easy:count`
-//! (`count.rs`). It keeps all promises if the strategy grants by count, but may break some if it is
-//! contiguous, because the nodes free at the reserved time may be scattered:
+//! (`count.rs`). It keeps all promises if the strategy grants by count. If the strategy is
+//! contiguous, it may break some promises because the nodes free at the reserved time may be
+//! scattered:
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h requests 3 in a row; c requests 1 until 20.
@@ -24,14 +25,15 @@
 //! ```
 //!
 //! With exact estimates and any strategy, no head starts later than first promised: the reserved
-//! nodes are free at the reserved time, and the head can be placed there. Node failures void
+//! nodes are free at the reserved time, and the head can be placed on them. Node failures void
 //! promises. Only the head is protected: another job can be delayed until it becomes the head.
 //!
 //! This rule differs from its usual description in these ways:
 //!
 //! - A reservation is kept until the head changes, or until a job's end makes an earlier
-//!   reservation possible. It is also dropped if its time passes without the head starting because
-//!   a job outran its estimate ([`RunningJob::expected_end`](crate::RunningJob::expected_end)).
+//!   reservation possible. It is also dropped if a job outruns its estimate and the reserved time
+//!   therefore passes before the head can start
+//!   ([`RunningJob::expected_end`](crate::RunningJob::expected_end)).
 //! - The head may also start before the reserved time if all its reserved nodes are free.
 //! - A job granted nodes outside the queue voids the reservation only if it is expected to hold a
 //!   reserved node at the reserved time.
@@ -40,12 +42,12 @@
 //! - If the head would not fit on the empty machine because of failed nodes, it has no reservation,
 //!   and the other jobs start freely.
 //!
-//! Cost, for q waiting and r running jobs: the expensive events are a new head, and the end of a
-//! job that was expected to run at the reserved time, if the head fits on its nodes. Each costs
-//! O(r) changes to a fork and, if the strategy's answers are monotone, O(log r) searches on it
-//! (`eve.rs`). With other strategies, every end of a job costs O(r) searches on one fork. Each of
-//! these events is followed by O(q) lookups and a search for each distinct request. An arrival in
-//! between costs O(log q).
+//! Cost, for q waiting and r running jobs: two events are expensive. One is a new head; the other
+//! is the end of a job that was expected to run at the reserved time, if the head fits once that
+//! job's nodes are free. Each costs O(r) changes to a fork and, if the strategy's answers are
+//! monotone, O(log r) searches on that fork (`eve.rs`). With other strategies, every end of a job
+//! costs O(r) searches on one fork. Each of these events is followed by O(q) lookups and a search
+//! for each distinct request. An arrival in between costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; for the count rule, Mu'alem &
 //! Feitelson, IEEE TPDS 12(6), 2001. Reserving specific nodes is our addition.

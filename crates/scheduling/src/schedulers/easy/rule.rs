@@ -35,8 +35,8 @@ pub(super) trait Search: Default + Send + Sync {
     /// given the running jobs' expected ends. Excludes nodes that are reserved in advance for any
     /// part of the head's run.
     ///
-    /// Called for the first reservation (with [`Time::MAX`]), and again after each change to the
-    /// machine that the scheduler did not cause, to look for an earlier one.
+    /// Called with [`Time::MAX`] for the first reservation. Called again after each change to the
+    /// machine that the scheduler did not cause, to look for an earlier reservation.
     fn earliest(
         &mut self,
         head: &Job,
@@ -46,8 +46,8 @@ pub(super) trait Search: Default + Send + Sync {
     ) -> Option<Reservation>;
 
     /// Returns the oldest job behind the head that may start now. A job that would end by the
-    /// reserved time may start wherever the strategy places it; any other job, only outside the
-    /// reserved nodes.
+    /// reserved time may start wherever the strategy places it. Any other job may start only
+    /// outside the reserved nodes.
     fn backfill(
         &mut self,
         now: Time,

@@ -7,16 +7,17 @@
 //!
 //! - the time until a placement at this level is free, found by replaying the running jobs'
 //!   expected ends on a fork, and
-//! - the cost to all jobs of the extra time t that the job is predicted to take there
-//!   ([`MachineView::added_time`]). For q other waiting jobs, `a` arrivals per unit of time, and a
-//!   job with n of N nodes, this cost is t (1 + (q + 3 a t) n / N) (`price.rs`).
+//! - the cost, to all jobs, of the extra time t that the job is predicted to take with this
+//!   placement ([`MachineView::added_time`]). For q other waiting jobs, `a` arrivals per unit of
+//!   time, and a job with n of N nodes, this cost is t (1 + (q + 3 a t) n / N) (`price.rs`).
 //!
 //! The scheduler chooses the level with the lowest cost. Ties go to the earliest start, then to the
 //! tightest level.
 //!
 //! 1. The head starts if its cheapest option is to start now. Otherwise, that option's nodes are
-//!    reserved from its start time on. The reservation lasts until the head changes, that time
-//!    passes without the head starting, or an option that is no later costs less.
+//!    reserved from its start time on. The reservation lasts until the head changes, until the
+//!    reserved time passes and the head has not started, or until an option that is no later costs
+//!    less.
 //! 2. The other jobs are tried in order of arrival. Each may start outside the reservation, or
 //!    anywhere if it is predicted to end by the reserved time. It starts if its cheapest option is
 //!    to start now.
@@ -65,7 +66,7 @@ pub(crate) static ENTRY: Entry = Entry {
 };
 
 /// Returns true if a scheduler takes communication times into account. Only `easy-freedom` does.
-/// These times are predicted only for logs that specify a communication share.
+/// Communication times are predicted only for logs that specify a communication share.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }
@@ -84,7 +85,7 @@ struct EasyFreedom {
     beside: BesideReservation,
     /// The number of jobs skipped at the front of the queue in this state and with this
     /// reservation. Time alone does not let these jobs start, because waiting only gets cheaper. A
-    /// lower arrival rate could, but it is applied only when the state changes.
+    /// lower arrival rate could let them start, but it is applied only when the state changes.
     passed: usize,
     /// The value of [`Queue::withdrawals`] when jobs were last skipped.
     withdrawals: u64,

@@ -1,5 +1,5 @@
-//! Handles jobs that were alone but may now share links. Each of them enters the network in the
-//! state that it would be in if all its messages had been simulated.
+//! Handles jobs that were alone but may now share links. Each such job enters the network in the
+//! same state as if all its messages had been simulated.
 
 use std::cmp::Reverse;
 
@@ -76,7 +76,8 @@ impl Messages {
         Some(began)
     }
 
-    /// Handles jobs whose pauses end now: begins the next exchange, or ends jobs with none left.
+    /// Handles jobs whose pauses end now. Begins each job's next exchange, or ends the job if none
+    /// is left.
     pub(super) fn wake(&mut self, now: Time, finished: &mut Vec<JobId>) -> Result<(), Deadlock> {
         while let Some(&Reverse((_, slot))) =
             self.wakes.peek().filter(|Reverse((time, _))| *time <= now)

@@ -45,7 +45,8 @@ impl Messages {
             self.free_slots.push(slot);
             return false;
         }
-        // Jobs whose patterns make random draws are rarely identical, so they are not cached.
+        // Jobs whose patterns make random draws are rarely identical, so their histories are not
+        // cached.
         let kind = match service {
             Communication::Iterations(count) if drawn == draw => Some((sides, count)),
             _ => None,
@@ -128,7 +129,7 @@ impl Messages {
     }
 
     /// Claims a job's links, and lets other jobs that may share them catch up. Returns the job's
-    /// footprint (if `wanted` and not too wide), and true if the job is alone.
+    /// footprint (if `wanted` and not too wide), and a flag that is true if the job is alone.
     fn claim(
         &mut self,
         now: Time,

@@ -96,8 +96,8 @@ impl Ord for Waiting {
     }
 }
 
-/// The price curve from the relaxation's schedule, in which jobs can be interrupted and all nodes
-/// work on the job with the largest weight per node-second.
+/// The price curve from the relaxation's schedule. In this schedule, jobs can be interrupted, and
+/// all nodes work on the job with the largest weight per node-second.
 struct Fluid {
     pieces: Vec<Piece>,
 }

@@ -7,7 +7,7 @@ use super::Task;
 
 /// Returns the cost of a greedy schedule that considers only node counts. Whenever a job is
 /// released or ends, waiting jobs are tried in descending order of weight per node-second, and each
-/// that fits starts. Takes O(jobs x jobs) time. Every job must fit within `capacity` nodes.
+/// job that fits is started. Takes O(jobs x jobs) time. Every job must fit within `capacity` nodes.
 pub(super) fn reached(tasks: &[Task], capacity: i64) -> i64 {
     Counts::new(tasks, capacity, &latest_first(tasks)).rest()
 }
@@ -88,8 +88,8 @@ impl<'t> Counts<'t> {
         end
     }
 
-    /// Returns the cost of all jobs that have not started yet, assuming that from now on every job
-    /// is started as soon as it fits, in queue order.
+    /// Returns the cost of all jobs that have not started yet. Assumes that from now on, in queue
+    /// order, every job is started as soon as it fits.
     pub(super) fn rest(mut self) -> i64 {
         let mut sum = 0;
         loop {

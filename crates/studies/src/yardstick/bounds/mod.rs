@@ -11,8 +11,8 @@
 //!     - capacity * price of the whole curve
 //! ```
 //!
-//! where the price is summed over the job's run time. No schedule uses more nodes than there are,
-//! so all jobs together pay at most the price of all nodes over the whole curve. This is the
+//! where the price is summed over the job's run time. No schedule uses more nodes than the machine
+//! has, so all jobs together pay at most the price of all nodes over the whole curve. This is the
 //! Lagrangian relaxation of the time-indexed formulation (Dyer and Wolsey 1990; van den Akker,
 //! Hurkens and Savelsbergh 2000). All numbers are integers, so there are no rounding errors. The
 //! script `examples/bounds.py` checks certificates without sharing any code with this module.
@@ -84,7 +84,7 @@ impl Curve<'_> {
     }
 
     /// Returns a job's minimum cost and the earliest start with this cost. Tries only starts for
-    /// which the job begins or ends at an edge, because the cost is linear in between.
+    /// which the job begins or ends at a bucket edge, because the cost is linear in between.
     fn least(&self, task: &Task) -> (i64, i64) {
         let edges = (0..self.sums.len() as i64).map(|edge| self.of.start + edge * self.of.width);
         let starts = edges.flat_map(|edge| [edge, edge - task.run]);

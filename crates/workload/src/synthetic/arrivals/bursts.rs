@@ -10,8 +10,8 @@
 //!   |||| |      ||   |||||||       ||     time →
 //! ```
 //!
-//! Each gap uses two draws. The model is our own; it is the simplest that has a burst size and is
-//! otherwise memoryless.
+//! Each gap uses two draws. The model is our own. It is the simplest model that has a burst size
+//! and is otherwise memoryless.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 

@@ -1,7 +1,7 @@
 //! Independent, exponentially distributed gaps: a Poisson process.
 //!
-//! The papers use this process. The load is the reciprocal of the mean gap, and each gap uses one
-//! draw.
+//! This is the process used in the papers. The load is the reciprocal of the mean gap, and each gap
+//! uses one draw.
 
 use pavior_kernel::{Entry, Stream};
 

@@ -1,10 +1,10 @@
-//! An exponentially distributed number of messages per job with a given mean, rounded down to an
-//! integer of at least 1.
+//! A number of messages per job, drawn from an exponential distribution with a given mean. The
+//! number is rounded down, but is at least 1.
 //!
 //! The GABL paper calls the mean `num_mes`. We count messages per job, not per processor, because
-//! only then do the paper's loads result in its published utilization. The paper does not specify
-//! the rounding. Rounding down comes closest to the published numbers, and other rounding modes are
-//! available as options. Each job uses one draw.
+//! only then do the paper's loads produce the utilization that it reports. The paper does not
+//! specify the rounding. Rounding down comes closest to the published numbers; options select other
+//! rounding modes. Each job uses one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Values};
 

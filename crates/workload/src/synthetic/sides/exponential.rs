@@ -1,6 +1,6 @@
 //! Exponential sides with mean L/2, rounded up and capped at the axis length L.
 //!
-//! The TBL paper only says "exponential". Capping reproduces the paper's utilization; redrawing
+//! The TBL paper says only "exponential". Capping reproduces the paper's utilization, but redrawing
 //! until the value fits does not. Each side uses one draw.
 
 use super::{ANY_GRID, SideDistribution, per_axis};

@@ -1,4 +1,5 @@
-//! Uniform sides on [1, L], where L is the axis length or a smaller bound. Each side uses one draw.
+//! Sides that are uniform on [1, L], where L is the axis length or a smaller bound. Each side uses
+//! one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Values};
 

@@ -1,5 +1,5 @@
 //! Parsers for the cells in `sacct` output, also used for `sacct --json`. A parser returns `None`
-//! for an invalid cell and a negative number for an unknown time.
+//! for an invalid cell, and a negative number for a time that is unknown.
 
 use pavior_kernel::Date;
 
@@ -80,7 +80,7 @@ pub(in crate::traces) fn number(cell: &[u8]) -> Option<f64> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::traces) struct State {
     /// The status in the Standard Workload Format: 1 for completed, 0 for failed, 5 for canceled,
-    /// or -1 for anything else.
+    /// and -1 for any other state.
     pub(in crate::traces) status: i64,
     /// True if the job, or this run of the job, has ended.
     pub(in crate::traces) over: bool,
@@ -122,8 +122,8 @@ pub(in crate::traces) fn state_word(cell: &[u8]) -> &[u8] {
     cell.split(|&byte| byte == b' ').next().unwrap_or_default()
 }
 
-/// Parses a state, which is a word in capitals, optionally followed by ` by` and a user name.
-/// Unknown words are accepted, because new Slurm releases add words.
+/// Parses a state: a word in capitals, optionally followed by ` by` and a user name. Unknown words
+/// are accepted, because new Slurm releases introduce new words.
 pub(in crate::traces) fn state(cell: &[u8]) -> Option<State> {
     let end = cell.iter().position(|&byte| byte == b' ').unwrap_or(cell.len());
     let (word, rest) = cell.split_at(end);
@@ -148,10 +148,10 @@ fn is_unknown(cell: &[u8]) -> bool {
     words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Parses a point in time, in seconds since 1970. The cell contains a number, or a date followed by
-/// `T` or a space and the time of day, optionally with decimals and a time zone (`Z`, `+0100`,
-/// `+01:00`). Also returns the zone's offset in seconds, which is 0 for a date without a zone and
-/// `None` for a number.
+/// Parses a point in time, in seconds since 1970. The cell contains a number or a date. The date is
+/// followed by `T` or a space and the time of day, optionally with decimals and a time zone (`Z`,
+/// `+0100`, `+01:00`). Also returns the zone's offset in seconds, which is 0 for a date without a
+/// zone and `None` for a number.
 pub(in crate::traces) fn instant(cell: &[u8]) -> Option<(f64, Option<i64>)> {
     if is_unknown(cell) {
         return Some((-1.0, None));
@@ -225,7 +225,7 @@ pub(in crate::traces) fn seconds(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { number(cell) }
 }
 
-/// Returns true if a job's time-limit cell indicates that the job has no limit.
+/// Returns true if a cell in the time-limit column indicates that the job has no limit.
 fn is_unlimited(cell: &[u8]) -> bool {
     let words = ["UNLIMITED", "Partition_Limit"];
     is_unknown(cell) || words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))

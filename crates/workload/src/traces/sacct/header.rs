@@ -1,10 +1,11 @@
 //! The header line, which determines the column that each cell belongs to.
 //!
 //! The delimiter is the text between the first two column names. Cells may be in double quotes
-//! (CSV), except in `sacct`'s own format, which has bars and an unquoted header. Because `sacct`
-//! does not escape delimiters in text that users write, such as job names, extra cells on a line
-//! are attributed to the unused columns. Columns before the first unused one are counted from the
-//! start of the line, and columns after the last unused one from the end.
+//! (CSV), except in `sacct`'s own format, which has bars and an unquoted header. Text that users
+//! write, such as job names, may contain delimiters, because `sacct` does not escape them. Extra
+//! cells on a line are therefore attributed to the unused columns. Columns before the first unused
+//! one are counted from the start of the line, and columns after the last unused one are counted
+//! from the end.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -200,11 +201,11 @@ impl Layout {
         Cells::new(line, &self.delimiter, self.has_quotes)
     }
 
-    /// Returns a row's cell count after another line has been added to it.
+    /// Returns the cell count of a row after another line has been added to the row.
     pub(super) fn count(&self, so_far: Count, line: &[u8]) -> Count {
         let mut cells = Cells { is_open: so_far.is_open, ..self.cells(line) };
         let mut count = Count { cells: so_far.cells.saturating_sub(1), is_open: false };
-        // Unless rows start with ids, an unclosed quote is treated as text.
+        // Unless rows start with ids, a quote that is not closed is treated as text.
         while !count.is_open && cells.next().is_some() {
             count.cells += 1;
             count.is_open = cells.is_open && self.first_is_id;
@@ -212,7 +213,7 @@ impl Layout {
         count
     }
 
-    /// Returns true if there are unused columns, whose cells may contain line breaks.
+    /// Returns true if there are unused columns. Their cells may contain line breaks.
     pub(super) fn has_texts(&self) -> bool {
         self.free.is_some()
     }
@@ -237,7 +238,8 @@ impl Layout {
         self.places[column as usize].is_some()
     }
 
-    /// Returns an error message if a required column is missing. It recommends a `sacct` command.
+    /// Returns an error message if a required column is missing. The message recommends a `sacct`
+    /// command.
     fn lacks(&self) -> Option<String> {
         let any = |columns: &[Column]| columns.iter().any(|&column| self.has(column));
         let runs = any(&[Column::Elapsed, Column::ElapsedRaw])
@@ -300,8 +302,8 @@ impl Layout {
     }
 
     /// Returns the cells that belong to one of the [`TEXTS`] columns on a line with the given
-    /// number of cells. Returns `None` if the log lacks the column, or if its cells cannot be
-    /// distinguished from those in other free-text columns.
+    /// number of cells. Returns `None` if the log lacks the column, or if the column's cells cannot
+    /// be distinguished from those in other free-text columns.
     pub(super) fn text(&self, text: usize, cells: usize) -> Option<Range<usize>> {
         let (index, bars) = (self.texts[text]?, cells.saturating_sub(self.columns));
         let is_alone = self.free == Some((index, index));
@@ -320,7 +322,7 @@ impl Layout {
 }
 
 /// Returns the delimiter in a header: the text after the first column name and its quotes. The
-/// delimiter is empty if there is only one name or if spaces separate the names.
+/// delimiter is empty if there is only one name or if the names are separated by spaces.
 fn delimiter(line: &[u8]) -> &[u8] {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric();
     let start = line.iter().position(is_name).unwrap_or(line.len());

@@ -1,5 +1,5 @@
-//! Output from Slurm's `sacct --parsable2`, or a CSV file with quoted cells. A header is followed
-//! by one line per job, with cells separated by bars or another delimiter (`sacct --delimiter`).
+//! Output from Slurm's `sacct --parsable2`, or a CSV file with quoted cells. After a header, there
+//! is one line per job. Cells are separated by bars or another delimiter (`sacct --delimiter`).
 //!
 //! ```text
 //!   JobID|User|Submit|Start|Elapsed|Timelimit|NNodes|State
@@ -43,8 +43,8 @@ use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is the header of a `sacct` log, or of an aligned table, which is rejected
-/// later.
+/// Returns true if a line is the header of a `sacct` log, or the header of an aligned table, which
+/// is rejected later.
 pub(super) fn is_header(line: &[u8]) -> bool {
     header::names_jobs(line) || header::is_aligned(line)
 }
@@ -132,7 +132,7 @@ pub(super) const MORE_CLUSTERS: &str = "jobs from other clusters, replayed on th
                                         CLUSTER to print only one cluster";
 
 impl Clusters {
-    /// Returns the base for a cluster's job numbers. For jobs without a cluster, the base is 0.
+    /// Returns the base for a cluster's job numbers. The base is 0 for jobs without a cluster.
     pub(super) fn base(&mut self, name: &[u8]) -> u64 {
         let base = self.0.get(name).copied();
         base.or(name.is_empty().then_some(0)).unwrap_or_else(|| {
@@ -326,8 +326,8 @@ impl<'l> Row<'l> {
         Ok(run)
     }
 
-    /// Returns the first positive node count, or 0. If the log has no node counts, returns the
-    /// number of processors.
+    /// Returns the first positive node count, or 0 if there is none. If the log has no node counts,
+    /// returns the number of processors.
     fn nodes(&self) -> Result<f64, LineError> {
         for column in if self.layout.has_nodes() { header::NODES } else { header::CPUS } {
             let Some((nodes, at)) = self.read(column, cells::count)? else { continue };

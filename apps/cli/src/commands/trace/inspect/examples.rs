@@ -14,7 +14,7 @@ use crate::files;
 /// The maximum number of characters in an example.
 const MAX_EXAMPLE_CHARS: usize = 120;
 
-/// The first line that was skipped, or is out of order, for a given reason.
+/// The first line that was skipped for a given reason or is out of order.
 #[derive(Serialize)]
 pub(super) struct Example {
     pub(super) reason: &'static str,
@@ -22,9 +22,9 @@ pub(super) struct Example {
     pub(super) text: String,
 }
 
-/// Reads the first line that was skipped for each reason, and the first that is out of order, from
-/// a log with one job per line. Only regular files have examples, because standard input and pipes
-/// cannot be read twice.
+/// Reads examples from a log with one job per line: the first line that was skipped for each
+/// reason, and the first that is out of order. Only regular files have examples, because standard
+/// input and pipes cannot be read twice.
 ///
 /// # Errors
 /// Returns an error if the file can no longer be read.

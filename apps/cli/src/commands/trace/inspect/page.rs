@@ -36,7 +36,7 @@ fn table(header: &[&str], rows: Vec<Vec<String>>) -> Option<SectionTable> {
     Some(SectionTable { header, rows, words: 1 })
 }
 
-/// Creates the section with counts, and one example line for each reason for skipping lines.
+/// Creates the section with the counts and an example line for each reason for skipping lines.
 fn jobs(inspection: &Inspection<'_>) -> Section {
     let facts = facts(inspection.summary).into_iter();
     let examples = inspection.examples.iter();

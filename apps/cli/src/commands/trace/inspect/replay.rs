@@ -36,8 +36,9 @@ pub(super) fn command(
     Some(command)
 }
 
-/// Quotes a log's path for a shell. A file name that begins with `-` is written as `./-`, so that
-/// it cannot be mistaken for an option. Returns `None` if the path is not valid UTF-8.
+/// Quotes a log's path for a shell. A file name that begins with `-` is changed to begin with
+/// `./-`, so that it cannot be mistaken for an option. Returns `None` if the path is not valid
+/// UTF-8.
 fn path_word(path: &Path) -> Option<String> {
     let path = path.to_str()?;
     let folder = if path.starts_with('-') && path != "-" { "./" } else { "" };

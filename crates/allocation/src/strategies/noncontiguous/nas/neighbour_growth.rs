@@ -113,8 +113,8 @@ impl NeighbourGrowth {
         added
     }
 
-    /// Returns the work done so far: `boxes` counts nodes visited individually and runs joined into
-    /// components, and `words` counts words read to find runs.
+    /// Returns the work done so far. `boxes` counts the nodes visited individually and the runs
+    /// joined into components. `words` counts the words read to find runs.
     pub(crate) fn work(&self) -> Work {
         self.work
     }

@@ -4,13 +4,13 @@
 //!   S(a, b), a >= b, by k:    a even: a/2 x (b + k)       a odd: ((a+1)/2 + k) x (b + a/2 - k)
 //! ```
 //!
-//! These are the taller parts of the L-shapes made from a x b
+//! The nuclei are the taller parts of the L-shapes made from a x b
 //! ([`l_shapes`](crate::strategies::shared::l_shapes)).
 //!
 //! Departures from the paper: nuclei with n or more nodes are omitted. The paper's 5x2 example
 //! tries 4x3, and would grant 12 nodes instead of 10. The values k = 1, 2, 3 in that example are
-//! outside the printed bound. If the bound is negative, these values are tried; if it is 0, no k is
-//! tried. Another example lists 6x2 for 6x3, which no printed formula gives.
+//! outside the printed bound. If the bound is negative, we try these values; if it is 0, we try no
+//! k. In its 6x3 example, the paper lists 6x2, but no printed formula gives 6x2.
 //!
 //! Cost: O(1) per nucleus, O(b) nuclei.
 
@@ -18,7 +18,7 @@ use pavior_mesh::{Grid, Sides, volume};
 
 /// Returns the values of k that turn a x b into nuclei, for a >= b >= 2. The highest value is b if
 /// a is even, or the printed bound if a is odd. If that bound is negative, the values are 1, 2, 3,
-/// as in the paper's example, preceded by -1 and 0 if the bound is -1.
+/// as in the paper's example. If it is -1, the values -1 and 0 come first.
 fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     let printed_bound = b - 1 - (a + 1) / 2;
     let (first, last, step) = match (a % 2 == 0, printed_bound) {
@@ -30,8 +30,8 @@ fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     (first..=last).step_by(step.max(1) as usize)
 }
 
-/// Returns the nuclei of S(a,b) that have fewer than n nodes and fit the grid, taking the longer
-/// side as a.
+/// Returns the nuclei of S(a,b), where a is the longer side, that have fewer than n nodes and fit
+/// the grid.
 pub(super) fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Sides> {
     let (a, b) = (i32::from(a.max(b)), i32::from(a.min(b)));
     let ks = schedule(a, b).take_while(move |_| b >= 2);
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(nuclei_of([3, 5]), [[2, 6], [6, 2]]);
         // For 5x2, the paper lists 4x3 (12 nodes, too many), 5x2 (the request itself) and 6x1.
         assert_eq!(nuclei_of([5, 2]), [[6, 1]]);
-        // For 6x3, the paper lists 6x2, which none of its formulas gives.
+        // For 6x3, the paper lists 6x2, but none of its formulas gives 6x2.
         assert_eq!(nuclei_of([6, 3]), [[3, 4], [3, 5]]);
         // For 5x1, there are no nuclei.
         assert_eq!(nuclei_of([5, 1]), Vec::<[u16; 2]>::new());

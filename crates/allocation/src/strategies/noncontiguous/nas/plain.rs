@@ -1,4 +1,5 @@
-//! The plain search for nuclei, base by base, which is the reference for the set-based search.
+//! The plain search for nuclei, which tests one base at a time. It is the reference for the
+//! set-based search.
 //!
 //! Cost: with prefix sums, O(1) for each base up to and including the chosen one.
 
@@ -6,7 +7,8 @@ use pavior_mesh::{Coordinates, Grid, Scan, Sides};
 
 use crate::strategies::shared::base_search::BaseSearch;
 
-/// Returns the free bases of a nucleus in row-major order. Adds the bases tested to `tested`.
+/// Returns the free bases of a nucleus in row-major order. Adds the number of bases tested to
+/// `tested`.
 pub(super) fn bases<'s>(
     search: &'s BaseSearch,
     grid: Grid,

@@ -1,8 +1,8 @@
 //! The cables of a machine whose partitions have their own networks.
 //!
-//! Partitions on the same line compete only for the cable that closes the line, and only if they
-//! are rings through part of the line. The cables between a partition's units belong to no other
-//! partition, and a ring through the whole line needs no other cable.
+//! Partitions on the same line compete for a cable only if they are rings through part of the line,
+//! and only for the cable that closes the line. The cables between a partition's units belong to no
+//! other partition, and a ring through the whole line needs no other cable.
 //!
 //! ```text
 //!   +-a===a---.---.-+     a ring of the two units a returns through the others
@@ -67,8 +67,8 @@ impl Cables {
         })
     }
 
-    /// Sets `usable` to the free units on lines with enough cables left for the shape, so that any
-    /// box of these units has all the cables it needs. Takes O(N/64) time.
+    /// Sets `usable` to the free units whose lines have enough cables left for the shape. Any box
+    /// of the shape within these units then has all the cables it needs. Takes O(N/64) time.
     pub(crate) fn usable(&self, free: &Occupancy, shape: Sides, usable: &mut Occupancy) {
         usable.copy_from(free);
         for axis in self.ring_axes(shape) {

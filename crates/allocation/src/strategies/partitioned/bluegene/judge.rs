@@ -54,8 +54,8 @@ impl Users {
     }
 }
 
-/// Returns the cables for which a partition competes with others. A cable is identified by its axis
-/// and starting unit; a loop, by its axis and the first unit on its line.
+/// Returns the cables for which a partition competes with others. Each cable is identified by its
+/// axis and starting unit, and each loop by its axis and the first unit on its line.
 fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coordinates)> {
     let mut cables = Vec::new();
     for axis in 0..3 {
@@ -67,7 +67,7 @@ fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coo
                 from[axis] = at;
                 cables.push((axis, from));
             };
-            // For a ring, only its first unit on each line lists the cables.
+            // A ring's cables on each line are listed only once, at the ring's first unit.
             let is_first = unit[axis] == cuboid.base[axis];
             let last = cuboid.coordinate(grid, axis, side - 1);
             match options.get("wiring") {

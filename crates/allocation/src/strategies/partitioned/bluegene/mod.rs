@@ -2,9 +2,9 @@
 //! as free units.
 //!
 //! A node of the machine is a unit (on Blue Gene/L, a midplane of 512 nodes), and a request's shape
-//! is given in units. Along each axis, a partition is a ring if `links` specifies that and the axis
-//! wraps; otherwise, it is a chain. A single unit needs no cable. A job or reservation that holds a
-//! box also holds the box's cables.
+//! is given in units. Along each axis, a partition is a ring if `links` selects rings for that axis
+//! and the axis wraps; otherwise, it is a chain. A single unit needs no cable. A job or reservation
+//! that holds a box also holds the box's cables.
 //!
 //! ```text
 //!   wiring=plain: a ring through 2 of 4 units        wiring=multi: a line also has loops,
@@ -18,22 +18,22 @@
 //! `plain` is therefore the same as `multi` with one loop. Chains never compete for a cable,
 //! because the cables between a partition's units belong to no other partition.
 //!
-//! Within its model, the strategy misses nothing: it refuses a request only if no box with an
-//! allowed shape has all of its units and cables free (`place` chooses among the boxes that do). A
-//! free box whose cables are taken is not granted.
+//! Within its model, the strategy misses nothing: it refuses a request only if every box with an
+//! allowed shape needs a unit or cable that is not free. If several boxes are possible, `place`
+//! chooses one. A free box whose cables are taken is not granted.
 //!
-//! Cost: O(N/64 log(side)) per shape. For a shape that needs cables, any unit on a line whose
-//! cables are taken counts as busy. `mfp` repeats the search for the largest free box for every
-//! placement that overlaps the current one.
+//! Cost: O(N/64 log(side)) per shape. For a shape that needs cables, the units on any line whose
+//! cables are taken count as busy. For every placement that overlaps the current largest free box,
+//! `mfp` searches for the largest free box again.
 //!
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in
 //! the Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated
 //! links, multi-toroidal lines); Krevat, Castaños & Moreira, "Job scheduling for the BlueGene/L
 //! system", JSSPP 2002 (`mfp`: keep the maximal free partition large).
 //!
-//! Departures: the cables are our own model, based on descriptions in these sources. The number of
-//! loops per line, cables that pass through failed units and other partitions' units, and an `mfp`
-//! that counts free units regardless of their cables are also our own.
+//! Departures: the cables are our own model, based on descriptions in these sources. Three details
+//! are also our own: the number of loops per line, cables that pass through failed units and other
+//! partitions' units, and the fact that `mfp` counts free units regardless of their cables.
 
 mod cables;
 mod judge;
@@ -174,13 +174,14 @@ struct BlueGene {
     largest: bool,
     cables: Cables,
     bases: BaseSet,
-    /// Scratch space for the free units on lines with enough cables left for a shape.
+    /// Scratch space for the free units whose lines have enough cables left for a shape.
     usable: Occupancy,
     /// Scratch space for the units that a placement would leave free.
     left: Occupancy,
     /// Scratch space for the shapes to try, in order.
     shapes: Vec<Sides>,
-    /// The number of partitions compared by `mfp`, excluding its searches for the largest free box.
+    /// The number of partitions compared by `mfp`, not counting its searches for the largest free
+    /// box.
     tested: u64,
 }
 
@@ -195,8 +196,9 @@ impl BlueGene {
     /// Finds the first partition that leaves the largest possible free box.
     fn least_harmful(&mut self, free: &Occupancy) -> Option<Cuboid> {
         self.left.copy_from(free);
-        // No placement can enlarge the largest free box, so one that preserves its size ends the
-        // search. The current largest box is computed only once a partition is possible.
+        // No placement can enlarge the largest free box, so the search ends at a placement that
+        // preserves its size. The current largest box is computed only once a partition is
+        // possible.
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;
         for &shape in &self.shapes {

@@ -32,8 +32,8 @@ pub(crate) struct Root {
     /// The root's lowest corner.
     pub(crate) base: Coordinates,
     /// The sides of the root's blocks, by level, ending with the root itself. A block has R times
-    /// as many nodes as a block one level below, and each of its sides is either equally long or
-    /// twice as long.
+    /// as many nodes as a block one level below. Each of its sides is either as long as that
+    /// block's side or twice as long.
     pub(crate) sides_by_level: Arc<[Sides]>,
 }
 
@@ -285,8 +285,7 @@ impl Buddies {
         whole
     }
 
-    /// Returns a mask of the children of a block that overlap a box. The box must overlap the
-    /// block.
+    /// Returns a mask of a block's children that overlap a box. The box must overlap the block.
     fn touched(&self, block: Block, piece: &Cuboid) -> u64 {
         let own = self.sides(block.root, block.level);
         let childs = self.sides(block.root, block.level - 1);

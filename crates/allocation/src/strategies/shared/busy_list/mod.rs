@@ -1,4 +1,4 @@
-//! The busy list: the allocated boxes, in grant order or another order.
+//! The busy list: the allocated boxes, in order of grant or in another order.
 //!
 //! A box is found by its base: a hash table maps the base to the box's key, and a binary search
 //! finds the key's position. With `owners`, the list also stores which box contains each node.
@@ -17,9 +17,9 @@ use rustc_hash::FxHashMap;
 use crate::strategies::shared::busy_list::owners::{Owners, note};
 use crate::{Placement, Work};
 
-/// The maximum length of a short list. For a short list, iterating is faster than looking up the
-/// boxes around a piece by their nodes. Repeatedly looking up the first box adjacent to a base is
-/// then also faster than finding all such boxes at once.
+/// The maximum length of a short list. In a short list, iterating over all boxes is faster than
+/// using nodes to find the boxes around a piece. Repeatedly looking up the first box adjacent to a
+/// base is then also faster than finding all such boxes at once.
 const SHORT: usize = 256;
 
 /// Allocated boxes, ordered by rank and, within a rank, by grant.
@@ -131,7 +131,7 @@ impl BusyList {
         index
     }
 
-    /// Returns true if looking up the boxes to the left of these bases by node is less work than
+    /// Returns true if using nodes to find the boxes left of these bases is less work than
     /// iterating over the list. The list must have been created with owners.
     pub(crate) fn is_sparse(&self, bases: &BaseSet) -> bool {
         self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
@@ -184,8 +184,8 @@ impl BusyList {
         listed.unwrap_or_else(|| self.boxes.len() + (key - self.grants) as usize)
     }
 
-    /// Returns the proposed boxes, which temporarily count as busy, in the order in which they were
-    /// proposed.
+    /// Returns the proposed boxes in the order in which they were proposed. These boxes temporarily
+    /// count as busy.
     pub(crate) fn proposed(&self) -> &[Cuboid] {
         &self.proposed
     }

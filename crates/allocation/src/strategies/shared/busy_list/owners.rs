@@ -1,5 +1,5 @@
-//! A map from each node to the busy box that contains it. With it, the boxes next to a few bases or
-//! around a few nodes can be found without iterating over the list.
+//! A map from each node to the busy box that contains it. The map makes it possible to find the
+//! boxes next to a few bases or around a few nodes without iterating over the list.
 //!
 //! Invariant: a busy node has the key of the box that contains it. Keys are in list order, and
 //! every box has a different key.

@@ -1,4 +1,4 @@
-//! The list of all maximal free boxes in a mesh, which the free-list strategies maintain.
+//! The list of all maximal free boxes in a mesh, maintained by the free-list strategies.
 //!
 //! A free box is maximal if no other free box contains it. The list changes with every grant and
 //! release:
@@ -18,9 +18,9 @@
 //! ```
 //!
 //! Invariant: the entries are exactly the maximal free boxes. Consensus misses none of them: take a
-//! free box with nodes inside and outside A, and cut it at a face of A. If entries contain both
-//! parts, the join of those entries contains the box. This does not hold on rings, where two arcs
-//! can overlap in two arcs.
+//! free box with nodes inside and outside A, and cut it at a face of A. If each of the two parts is
+//! in some entry, the join of those entries contains the box. This does not hold on rings, where
+//! two arcs can overlap in two arcs.
 
 pub(crate) mod placing;
 pub(crate) mod strategy;
@@ -154,8 +154,8 @@ impl FreeBoxes {
         Work::of_upkeep(self.upkeep)
     }
 
-    /// Adds each join of fresh boxes that no fresh box contains, and drops the boxes that a join
-    /// contains. Repeats this until no new join appears.
+    /// Joins fresh boxes until no new join appears. Adds each join that no fresh box contains, and
+    /// drops the boxes that a join contains.
     fn join_all(&mut self) {
         self.wanted.clear();
         self.wanted.resize(self.fresh.len(), true);

@@ -6,15 +6,17 @@
 //!
 //! - `fragmentation`: the placement that loses the least potential. A placement cuts every entry M
 //!   that it overlaps, and M is then valued at its largest remaining slab. The cost is the sum of
-//!   |M| - |largest remaining slab of M| over these entries. Ties go to fewer overlapped entries,
-//!   then more contact, then the first base in scan order, then the earlier orientation.
+//!   |M| - |largest remaining slab of M| over these entries. Ties go to the placement that overlaps
+//!   fewer entries, then to the one with more contact, then to the first base in scan order, and
+//!   then to the earlier orientation.
 //! - `contact`: the placement with the highest contact score. Ties go to the first base in scan
 //!   order, and then to the earlier orientation.
-//! - `first`: the lowest corner of the first entry that fits, in the first orientation that does.
-//! - `smallest`: like `first`, but in the smallest entry that fits. Ties go to the earlier entry in
-//!   the list.
-//! - the first entry (not an option): in the first entry that fits, the corner with the most
-//!   contact. Ties go to the earlier orientation, and then to the lower corner.
+//! - `first`: the lowest corner of the first entry in which the request fits, in the first
+//!   orientation that fits.
+//! - `smallest`: like `first`, but for the smallest entry in which the request fits. Ties go to the
+//!   earlier entry in the list.
+//! - the first entry (not an option): the corner with the most contact in the first entry in which
+//!   the request fits. Ties go to the earlier orientation, and then to the lower corner.
 
 use std::cmp::Reverse;
 
@@ -55,8 +57,8 @@ impl Placing {
         }
     }
 
-    /// Finds the placement for a request. Adds to `work` the number of entries and corners tried,
-    /// comparisons between entries and corners, and nodes adjacent to scored corners.
+    /// Finds the placement for a request. Adds to `work` the entries and corners tried, the
+    /// comparisons between entries and corners, and the nodes adjacent to scored corners.
     pub(crate) fn place(
         self,
         list: &[Cuboid],
@@ -91,7 +93,7 @@ impl Placing {
     }
 }
 
-/// Returns the placement at a corner of an entry that has the most contact, or `None` if the
+/// Returns the placement with the most contact among those at an entry's corners, or `None` if the
 /// request does not fit.
 fn best_in(
     entry: &Cuboid,

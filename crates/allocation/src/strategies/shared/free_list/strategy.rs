@@ -16,7 +16,8 @@ pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
     /// Adds the given nodes to the free nodes.
     fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid);
 
-    /// Returns the number of entry comparisons that the rule makes itself, not via the list.
+    /// Returns the number of entry comparisons that the rule makes itself, without the list's
+    /// methods.
     fn upkeep(&self) -> u64 {
         0
     }

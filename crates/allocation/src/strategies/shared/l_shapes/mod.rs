@@ -24,7 +24,8 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
 use crate::claim::BoxGroup;
 
-/// The two parts of an L-shape, tallest first, relative to the corner of the bounding box.
+/// The two parts of an L-shape, the taller part first. Bases are relative to the bounding box's
+/// corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LShape {
     pub(crate) parts: [Cuboid; 2],
@@ -126,8 +127,8 @@ pub(crate) fn l_shapes_into(
     if c != 1 {
         return;
     }
-    // No L is created twice. The Ls of each k have their own heights, and the widths add up to a,
-    // so the Ls of S(a,b) and S(b,a) differ unless a = b. The symmetries of an L all differ,
+    // No L is created twice. Ls with different k have different heights, and the widths add up to
+    // a, so the Ls of S(a,b) and S(b,a) differ unless a = b. The symmetries of an L all differ,
     // because its parts have different heights.
     let rectangles = if turned && a != b { 2 } else { 1 };
     let symmetries = if turned { 8 } else { 4 };

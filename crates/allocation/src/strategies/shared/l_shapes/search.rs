@@ -1,5 +1,5 @@
-//! The search for an L-shape's first base, either base by base or by an engine that uses sets of
-//! bases.
+//! The search for an L-shape's first base. It either tests one base at a time or uses an engine
+//! with sets of bases.
 //!
 //! Invariant: each of the engine's `sets` contains a part's bases in the current state. An L's
 //! eight symmetries share the sets of four distinct parts.

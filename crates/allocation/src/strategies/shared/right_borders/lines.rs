@@ -97,8 +97,8 @@ impl RightBorders {
         self.walk.begin(bases, Some(&self.busy));
     }
 
-    /// Returns the box that [`RightBorders::first`] would find: at the lowest base in the highest
-    /// run on the first line with a base. Bases may have been removed since
+    /// Returns the box that [`RightBorders::first`] would find, which is at the lowest base in the
+    /// highest run on the first line with a base. Bases may have been removed since
     /// [`RightBorders::begin`], but not added.
     pub(crate) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         if self.walk.has_left_face() {

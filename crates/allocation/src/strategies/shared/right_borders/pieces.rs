@@ -91,7 +91,7 @@ impl<'a> KeptPiece<'a> {
         KeptPiece { grid, bases, x, piece }
     }
 
-    /// Returns one test per axis for whether a box covers any part of the current piece.
+    /// Returns the tests (one per axis) for whether a box covers any part of the current piece.
     #[inline]
     pub(super) fn cover_tests(&self) -> [Cover; 3] {
         let (grid, shape) = (&self.grid, self.bases.shape());
@@ -151,8 +151,9 @@ pub(super) fn covers_some(tests: &[Cover; 3], held: &Cuboid) -> bool {
     tests.iter().all(|cover| cover.is_by(held))
 }
 
-/// Writes the pieces minus a region to `rest`. Each piece leaves up to four slabs, in the order
-/// shown in the module documentation. This order determines which base is found.
+/// Subtracts a region from the pieces and writes the result to `rest`. Each piece leaves up to four
+/// slabs, in the order shown in the module documentation. This order determines which base is
+/// found.
 pub(super) fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
     rest.clear();
     for &piece in pieces {

@@ -7,8 +7,8 @@
 //! Invariant: the result is the base that the plain search would find. Any piece without a base
 //! vanishes before the plain search ends, and no busy box covers a base.
 //!
-//! Cost: O(B) per plane for B boxes as long as the piece is large. The boxes around a small piece
-//! are found by their nodes.
+//! Cost: O(B) per plane for B boxes as long as the piece is large. If the piece is small, the boxes
+//! around it are found through their nodes.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
@@ -23,7 +23,7 @@ use crate::strategies::shared::busy_list::BusyList;
 pub(crate) struct BusyBoxes<'a> {
     /// The boxes of each [`List`].
     lists: [&'a [Cuboid]; 2],
-    /// The list, if it might support looking boxes up by node.
+    /// The list, if it might support looking up boxes by node.
     by_node: Option<&'a BusyList>,
 }
 
@@ -88,8 +88,8 @@ impl BorderPlanes {
         self.walk.begin(bases, boxes.by_node);
     }
 
-    /// Returns the box that the plain search would find. Since [`BorderPlanes::begin`], bases may
-    /// have been removed, but not added, and boxes may have been appended.
+    /// Returns the box that the plain search would find. Since the call to [`BorderPlanes::begin`],
+    /// bases may have been removed but not added, and boxes may have been appended.
     pub(crate) fn next(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet) -> Option<Cuboid> {
         let shape = bases.shape();
         if self.walk.has_left_face() {

@@ -94,8 +94,8 @@ impl PlaneSubtraction {
         self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
     }
 
-    /// Returns the maximum number of pieces in any plane if a search for the shape processed every
-    /// plane completely.
+    /// Returns the maximum number of pieces that any plane would have if a search for the shape
+    /// processed every plane completely.
     pub(crate) fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
         self.load(busy, shape);
         let mut most = self.clear_plane(Plane::left_face(&self.grid, shape));
@@ -107,14 +107,14 @@ impl PlaneSubtraction {
         most
     }
 
-    /// Returns the lowest base in the first piece of a plane that no busy box covers.
+    /// Returns the lowest base in the first of a plane's pieces that no busy box covers.
     fn first_base(&mut self, plane: Plane, shape: Sides) -> Option<Cuboid> {
         self.clear_plane(plane);
         let piece = self.plane.first()?;
         Some(Cuboid::new([plane.x, piece.y.low, piece.z.low], shape))
     }
 
-    /// Stores the part of a plane that no busy box covers in the field `plane`. Returns the maximum
+    /// Sets the field `plane` to the part of a plane that no busy box covers. Returns the maximum
     /// number of pieces reached in the process.
     fn clear_plane(&mut self, plane: Plane) -> usize {
         self.plane.clear();

@@ -55,7 +55,8 @@ enum Finder {
     /// Goes through the list box by box, testing each one against the column bits.
     #[default]
     Columns,
-    /// Finds the first box via the nodes left of the bases, and the others as `Columns` does.
+    /// Finds the first box via the nodes left of the bases, and finds the other boxes as `Columns`
+    /// does.
     FirstKey,
     /// Finds all boxes via the nodes left of the bases when the walk starts.
     AllKeys,
@@ -71,7 +72,7 @@ pub(super) struct Stop {
 }
 
 impl BorderWalk {
-    /// Starts a walk, which may be faster given a list that stores which box contains each node.
+    /// Starts a walk. The walk may be faster if the given list stores which box contains each node.
     /// Takes O(words) time.
     pub(super) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
         self.side = u32::from(bases.grid().side(0));
@@ -94,8 +95,8 @@ impl BorderWalk {
         self.columns[0] & 1 == 1
     }
 
-    /// Records that column 0 has no bases left. On a ring, column 0 is also to the right of any box
-    /// that ends at the last column.
+    /// Records that no bases remain in column 0. On a ring, column 0 is also to the right of any
+    /// box that ends at the last column.
     pub(super) fn pass_left_face(&mut self) {
         self.columns[0] &= !1;
     }
@@ -105,7 +106,7 @@ impl BorderWalk {
         self.passed[list as usize]
     }
 
-    /// Passes the box at which the walk has stopped, because it has no bases left to its right.
+    /// Passes the box at which the walk has stopped, because no bases remain directly to its right.
     pub(super) fn pass(&mut self, list: List) {
         self.passed[list as usize] += 1;
     }

@@ -16,8 +16,8 @@
 //! Invariant: the window contains the dips spanned by a job that begins in the last run. Within a
 //! run, the later the segment in which a job begins, the more nodes stay free for it.
 //!
-//! Cost: O(N/64) words per dip, as for the window. For each run, also O(log T) for T segments, plus
-//! O(1) for each segment up to the next dip.
+//! Cost: O(N/64) words per dip, as for the window. Each run also takes O(log T) time for T
+//! segments, plus O(1) for each segment up to the next dip.
 
 use std::ops::Range;
 
@@ -28,7 +28,8 @@ use super::search::Search;
 use super::window::{Entered, Window};
 use crate::schedulers::conservative::slot::Interval;
 
-/// An inclusive range of segments. A job spans the same dips no matter which of them it begins in.
+/// An inclusive range of segments. A job spans the same dips no matter in which of these segments
+/// it begins.
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) last: usize,

@@ -5,11 +5,12 @@
 //!
 //! If the job's answers are monotone, most segments are ruled out in groups:
 //!
-//! 1. Runs that start within half the job's length of each other overlap by at least half. If the
-//!    job does not fit in this shared part, it fits at none of these start times. Deciding this
-//!    usually takes one query, after a check of a few dips in the shared part.
+//! 1. If start times are within half the job's length of each other, the resulting runs overlap by
+//!    at least half. If the job does not fit in this shared part, it fits at none of these start
+//!    times. Deciding this usually takes one query, after a check of a few dips in the shared part.
 //! 2. The remaining segments are divided into [`Runs`]. Within a run, the free nodes only increase.
-//!    Its last segment is tried, and if the job fits there, the others are bisected.
+//!    The run's last segment is tried first. If the job fits there, the other segments are
+//!    bisected.
 //!
 //! Invariant: the job does not fit at a segment that was ruled out, so the earliest time is found.
 //!

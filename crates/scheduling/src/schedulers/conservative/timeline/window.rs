@@ -33,9 +33,9 @@ use crate::schedulers::conservative::slot::Slot;
 pub(super) enum Entered {
     /// All dips.
     All,
-    /// As many dips as requested. There may be more.
+    /// The requested number of dips. There may be more.
     Some,
-    /// The dips before one with too few free nodes. Contains the segment of that dip.
+    /// Only the dips before one with too few free nodes. Contains that dip's segment.
     Short(usize),
 }
 
