@@ -67,8 +67,7 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
 }
 
 /// Returns the named steps and all their prerequisites, in table order. If none are named, returns
-/// all steps, except that the packaging steps are included only in runs that must not skip
-/// anything.
+/// all steps, but the packaging steps only in runs that must not skip anything.
 fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     let mut names = only.to_vec();
     let mut at = 0;

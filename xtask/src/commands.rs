@@ -47,8 +47,8 @@ const COMMANDS: &[Command] = &[
         does: "Create the file for a new contiguous strategy, and register it",
         takes: "one second", needs: RUST, run: |root, words| strategy::add(root, &words[0]) },
     Command { name: "docs", usage: "",
-        does: "Check all pages: kinds, links, quoted messages, and the shell blocks in the README \
-               and on selected pages, which run in a fresh clone",
+        does: "Check the kinds, links and quoted messages on all pages and, in a fresh clone, run \
+               the shell blocks in the README and on selected pages",
         takes: "two minutes, plus a build of the program", needs: "git",
         run: |root, _| [kinds::problems(root), links::problems(root), messages::problems(root),
             blocks::problems(root, process::program)].concat() },
@@ -58,30 +58,31 @@ const COMMANDS: &[Command] = &[
         needs: "Python 3.11; access to a package index the first time",
         run: python::site },
     Command { name: "slurm", usage: "RELEASE [SEED]...",
-        does: "Run the daemon on a real Slurm cluster (22.05, 24.11 or testing) with 200 jobs per \
-               seed, and repeatedly kill the daemon and slurmctld. Default: seeds 1 to 5",
+        does: "Run the daemon on a real Slurm cluster (release 22.05, 24.11 or testing) with 200 \
+               jobs per seed, and repeatedly kill the daemon and slurmctld. Default: seeds 1 to 5",
         takes: "20 minutes; longer the first time for each release",
         needs: "root, debootstrap, munge",
         run: long::slurm },
     Command { name: "kube", usage: "RELEASE [SEED]...",
         does: "Run the daemon on a real Kubernetes control plane (1.34 to 1.37) with 200 Jobs per \
-               seed and all disturbances. Default: seeds 1 to 5. `kube older` runs the regular \
-               tests on each older release; `kube speed` measures the time to start 4,096 pods",
+               seed, and inject every kind of fault. Default: seeds 1 to 5. `kube older` runs the \
+               regular tests on each older release; `kube speed` measures the time to start 4,096 \
+               pods",
         takes: "20 minutes; 16 more the first time for each release, to build it",
         needs: "root, Go 1.26",
         run: long::kube },
     Command { name: "attack", usage: "",
-        does: "Attack every guarantee in long tests, and print a table of attacks",
+        does: "Run long tests that attack every guarantee, and print a table of the attacks",
         takes: "ten minutes", needs: "the same tools as the checks", run: long::attack },
     Command { name: "tries", usage: "",
-        does: "Try hostile values for every option, and full or closed outputs",
+        does: "Try hostile values for every option, and run with full or closed outputs",
         takes: "a few minutes", needs: RUST, run: long::tries },
     Command { name: "fuzz", usage: "[MINUTES]",
         does: "Run every parser on mutated inputs", takes: "one minute by default",
         needs: RUST, run: long::fuzz },
     Command { name: "service", usage: "",
-        does: "Measure `pavior serve`: load, recovery, one day and one week of a real log, frame \
-         times",
+        does: "Measure `pavior serve`: load, recovery, one day and one week of a real log, and \
+               frame times",
         takes: "15 minutes on a quiet machine, plus a release build",
         needs: "a real log in ../shared/traces, Chromium",
         run: |root, _| measure::run(root, measure::SERVICE) },
@@ -94,7 +95,7 @@ const COMMANDS: &[Command] = &[
         takes: "ten minutes", needs: "Linux on x86-64, Python 3.11, dpkg-deb, binutils",
         run: |root, _| packaging::dist(root).err().into_iter().collect() },
     Command { name: "installed", usage: "[VERSION]",
-        does: "Install and use the release in dist/ on a clean Debian 12 or 13. Default: 13",
+        does: "Install the release from dist/ on a clean Debian 12 or 13, and use it. Default: 13",
         takes: "one minute; longer the first time", needs: "root, debootstrap",
         run: |root, words| packaging::installed(root, words).err().into_iter().collect() },
     Command { name: "tools", usage: "",

@@ -1,6 +1,5 @@
-//! Long tests that are run manually: checks of strategies' claims, attacks, tests with hostile
-//! values and mutated inputs, and tests of the daemons on real Slurm clusters and Kubernetes
-//! control planes.
+//! Long tests that are run manually: checks of strategies' claims, attacks, hostile values, mutated
+//! inputs, and the daemons on real Slurm clusters and Kubernetes control planes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -22,8 +21,7 @@ fn tests(root: &Path, words: &str, variables: &[(&str, &str)]) -> Option<String>
     process::run(tests.envs([LONG]).envs(variables.iter().copied())).err()
 }
 
-/// Tests every option with hostile values, and tests every kind of output failure. Prints counts by
-/// area.
+/// Tests every option with hostile values, and every kind of output failure. Prints counts by area.
 pub(crate) fn tries(root: &Path, _: &[String]) -> Vec<String> {
     let words = "--quiet --package pavior-cli --test it tries -- --nocapture --test-threads 1";
     tests(root, words, &[]).into_iter().collect()
@@ -109,9 +107,8 @@ pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, &words, &[required, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
 }
 
-/// Tests every kind of cluster disturbance on the given release with the given seeds. If `older` is
-/// given instead of a release, runs the regular tests on each older release. If `speed` is given,
-/// measures performance.
+/// Tests every cluster disturbance on a release with the given seeds. If `older` is given instead
+/// of a release, runs the regular tests on each older one. If `speed` is given, measures performance.
 pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
     let run = |test: &str, release: &str, more: &[(&str, &str)]| {

@@ -5,8 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// The environment variable for the test size (see `xtask/trials`), with the value for each kind of
-/// run.
+/// The environment variable for the test size (see `xtask/trials`), and its value for each run.
 pub(crate) const SIZE: (&str, &str) = (pavior_trials::SIZE, "checks");
 pub(crate) const LONG: (&str, &str) = (pavior_trials::SIZE, "long");
 

@@ -49,8 +49,7 @@ impl Program {
         Some(Program { folder: folder.display().to_string(), target, path: path.to_string() })
     }
 
-    /// Returns true if the program runs servers, clusters or browsers, and therefore has its own
-    /// step.
+    /// Returns true if the program runs servers, clusters or browsers, and so has its own step.
     fn waits(&self) -> bool {
         self.target == "it" && (self.folder == BROWSER || steps::waits(&self.folder))
     }

@@ -115,7 +115,7 @@ pub(crate) const STEPS: &[Step] = &[
         "doc --workspace --exclude pavior-cli --all-features --no-deps --quiet",
     ]) },
     Step { name: "instructions", seconds: 120, cores: BOTH, after: "",
-        does: "compare instruction counts with stored ones", work: Cargo(&[
+        does: "compare instruction counts with the stored counts", work: Cargo(&[
         "bench --quiet -p pavior-allocation -p pavior-scheduling -p pavior-answers \
          --bench instructions --bench growth --bench refusal -- check",
         "bench --quiet --profile dev --workspace --all-features --bench event -- check",
@@ -127,7 +127,7 @@ pub(crate) const STEPS: &[Step] = &[
         does: "build the page that runs the engine, and test it in Chromium and Node",
         work: Own(browser::problems) },
     Step { name: "readme", seconds: 60, cores: ONE, after: "build",
-        does: "run the shell blocks in the README and selected pages in a fresh clone",
+        does: "run, in a fresh clone, the shell blocks in the README and on selected pages",
         work: Own(|root| blocks::problems(root, process::program_of_tests)) },
     Step { name: "python", seconds: 240, cores: ONE, after: "build environment browser",
         does: "build and test the Python package, and build the site",
@@ -144,7 +144,7 @@ pub(crate) const STEPS: &[Step] = &[
     // This step is last because it replaces the tested program with one that has fewer features.
     Step { name: "features", seconds: 60, cores: BOTH, after: "tests serve slurm kube readme \
          openapi",
-        does: "run clippy and test the help with fewer features", work: Cargo(&[
+        does: "run clippy, and test the help, with fewer features enabled", work: Cargo(&[
         "clippy --package pavior --quiet -- -D warnings",
         "clippy --package pavior-cli --all-targets --quiet -- -D warnings",
         "clippy --package pavior-cli --features serve --all-targets --quiet -- -D warnings",

@@ -1,5 +1,4 @@
-//! `cargo xtask strategy NAME`: creates the file for a new contiguous strategy and adds it to the
-//! list.
+//! `cargo xtask strategy NAME`: creates and registers the file for a new contiguous strategy.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,5 @@
-//! Checks how doc comments begin in each crate. It measures the percentage of sentences that begin
-//! with What, How and similar words, and the percentage of function comments that begin with a
-//! verb.
+//! Checks how doc comments begin in each crate. Few sentences may begin with What, How and similar
+//! words, and most comments on functions must begin with a verb.
 
 use std::path::{Path, PathBuf};
 

@@ -45,13 +45,9 @@ type WrittenNumber<'b> = (f64, &'b Value);
 
 /// A job name from an untrusted file. When displayed, it has a limited length and contains only
 /// visible characters.
-pub(crate) struct JobName<'b>(&'b Value);
+pub(crate) struct JobName<'b>(pub(crate) &'b Value);
 
-impl<'b> JobName<'b> {
-    pub(crate) fn of(name: &'b Value) -> JobName<'b> {
-        JobName(name)
-    }
-
+impl JobName<'_> {
     /// Returns the unescaped name, for use in drawings, which do their own escaping.
     pub(crate) fn raw(&self) -> String {
         match self.0 {
@@ -209,16 +205,12 @@ impl Busy {
     fn add_failed_node(&mut self, object: &LineObject<'_>, node: &Member) -> Result<(), LineError> {
         object.check_keys(&["node", "failed", "job"], &[])?;
         if let Some(failed) = object.find("failed").filter(|failed| object.value(failed) != true) {
-            return Err(LineError::new(
-                "\"failed\" must be true; list only failed nodes",
-                failed.place.clone(),
-            ));
+            return Err(failed.wrong("\"failed\" must be true; list only failed nodes"));
         }
         let grid = *self.state.grid();
         let point = numbers_per_axis(object.line, node, &grid, 0)?;
         if !grid.contains(point) {
-            let message = format!("the node is outside {grid}");
-            return Err(LineError::new(message, node.place.clone()));
+            return Err(node.wrong(format!("the node is outside {grid}")));
         }
         self.state.fail(grid.id(point));
         Ok(())
@@ -246,7 +238,7 @@ impl Busy {
         if let Some(first) = self.by_name.get(&name) {
             let line = self.jobs[first.0 as usize].line_number;
             let message = format!("job {} already holds nodes (line {line})", JobName(&name));
-            return Err(LineError::new(message, member.place.clone()));
+            return Err(member.wrong(message));
         }
         self.hold(object.line, member, parts)?;
         self.by_name.insert(name.clone(), JobId(self.jobs.len() as u64));
@@ -261,14 +253,13 @@ impl Busy {
         let grid = *self.state.grid();
         let places = located::elements(line, &parts.place);
         if places.is_empty() {
-            let message = "\"parts\" must be a list of at least one box";
-            return Err(LineError::new(message, parts.place.clone()));
+            return Err(parts.wrong("\"parts\" must be a list of at least one box"));
         }
         let cuboids =
             places.iter().map(|place| cuboid(line, place, &grid)).collect::<Result<Vec<_>, _>>()?;
         let id = JobId(self.jobs.len() as u64);
         self.state.hold(id, &cuboids).map_err(|clash| match clash {
-            Clash::Repeated => LineError::new(clash.to_string(), job.place.clone()),
+            Clash::Repeated => job.wrong(clash.to_string()),
             Clash::Outside { part } => {
                 LineError::new(format!("the part extends beyond {grid}"), places[part].clone())
             }
@@ -293,10 +284,8 @@ fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, LineE
     part.check_keys(&["base", "sides"], &[])?;
     let read = |key: &str, least: u16| {
         let member = part.find(key).ok_or_else(|| {
-            LineError::new(
-                "a part must have the form {\"base\":[..],\"sides\":[..]}",
-                place.clone(),
-            )
+            let message = "a part must have the form {\"base\":[..],\"sides\":[..]}";
+            LineError::new(message, place.clone())
         })?;
         numbers_per_axis(line, member, grid, least)
     };

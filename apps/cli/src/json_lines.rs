@@ -48,6 +48,13 @@ impl LineError {
     }
 }
 
+impl Member {
+    /// Creates an error that underlines the value.
+    pub(crate) fn wrong(&self, message: impl Into<String>) -> LineError {
+        LineError::new(message, self.place.clone())
+    }
+}
+
 /// Calls `parse` with each nonempty line of a file and the line's number. The path `-` means
 /// standard input.
 pub(crate) fn for_each_line(
@@ -163,7 +170,7 @@ impl<'l> LineObject<'l> {
         parse: impl Fn(&Value) -> Option<T>,
     ) -> Result<Option<T>, LineError> {
         let Some(member) = self.given(key) else { return Ok(None) };
-        let wrong = || LineError::new(format!("\"{key}\" {requirement}"), member.place.clone());
+        let wrong = || member.wrong(format!("\"{key}\" {requirement}"));
         parse(&self.value(member)).map(Some).ok_or_else(wrong)
     }
 
@@ -173,6 +180,6 @@ impl<'l> LineObject<'l> {
         if name.is_string() || name.is_i64() || name.is_u64() {
             return Ok(name);
         }
-        Err(LineError::new("\"job\" must be an integer or a string", job.place.clone()))
+        Err(job.wrong("\"job\" must be an integer or a string"))
     }
 }

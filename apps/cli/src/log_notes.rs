@@ -35,10 +35,7 @@ fn describe_dependencies(records: &[Record]) -> String {
             .to_string();
     }
     let (all, followed) = (records.len(), links.len());
-    let mut text = format!(
-        "{jobs} of {all} jobs name a preceding job: {followed} \
-                            followed"
-    );
+    let mut text = format!("{jobs} of {all} jobs name a preceding job: {followed} followed");
     if *missing > 0 {
         text += &format!(", {missing} filtered out, skipped or not in the log");
     }

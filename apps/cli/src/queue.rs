@@ -46,14 +46,12 @@ pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Wa
         object.check_keys(&KEYS, &["submit"])?;
         let member = object.require("job")?;
         let job = waiting(&object, member, rules)?;
-        let name = JobName::of(&job.name);
+        let name = JobName(&job.name);
         if busy.job_named(&job.name).is_some() {
-            let message = format!("job {name} already holds nodes");
-            return Err(LineError::new(message, member.place.clone()));
+            return Err(member.wrong(format!("job {name} already holds nodes")));
         }
         if let Some(first) = line_numbers.insert(job.name.clone(), number) {
-            let message = format!("job {name} is already waiting (line {first})");
-            return Err(LineError::new(message, member.place.clone()));
+            return Err(member.wrong(format!("job {name} is already waiting (line {first})")));
         }
         queue.push(job);
         Ok(())
@@ -81,15 +79,14 @@ fn waiting(object: &LineObject<'_>, job: &Member, rules: &mut Rules) -> Result<W
 
 /// Parses the shape or the number of nodes.
 fn ask(object: &LineObject<'_>, grid: &Grid) -> Result<Ask, LineError> {
-    let wrong = |member: &Member, message: &str| LineError::new(message, member.place.clone());
     let (shape, nodes) = (object.given("shape"), object.given("nodes"));
     let sides = shape.map(|member| {
         let sides: Result<Vec<u64>, _> = serde_json::from_value(object.value(member));
-        sides.map_err(|_| wrong(member, "\"shape\" must be a list of positive integers"))
+        sides.map_err(|_| member.wrong("\"shape\" must be a list of positive integers"))
     });
     let count = nodes.map(|member| {
         let count = object.value(member).as_u64();
-        count.ok_or_else(|| wrong(member, "\"nodes\" must be a positive integer"))
+        count.ok_or_else(|| member.wrong("\"nodes\" must be a positive integer"))
     });
     Ask::read(sides.transpose()?.as_deref(), count.transpose()?, grid).map_err(|fault| {
         let place = shape.or(nodes).map_or(&object.span, |member| &member.place);
@@ -101,5 +98,5 @@ fn freedom(object: &LineObject<'_>, member: &Member) -> Result<Freedom, LineErro
     let value = object.value(member);
     let word = value.as_str().ok_or_else(|| "\"freedom\" must be a string".to_string());
     let freedom = word.and_then(|word| freedom_named(word).map_err(|bad| bad.reason));
-    freedom.map_err(|reason| LineError::new(reason, member.place.clone()))
+    freedom.map_err(|reason| member.wrong(reason))
 }

@@ -48,8 +48,8 @@ pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     let sides = geometry::entries(given).ok_or_else(|| {
         PyTypeError::new_err(format!(
-            "a machine must be a name such as 'torus:8x8x8', or the sides of a mesh such as (8, 8, \
-             8), not {}",
+            "a machine must be a name, such as 'torus:8x8x8', or the sides of a mesh, such as (8, \
+             8, 8), not {}",
             shown(given)
         ))
     })?;

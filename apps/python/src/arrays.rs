@@ -1,6 +1,6 @@
 //! Converts boxes, arrays and refusals to Python objects.
 
-use pavior::{Cuboid, Grid, Occupancy, Refusal};
+use pavior::{Cuboid, Grid, NodeId, Occupancy, Refusal};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
@@ -42,8 +42,13 @@ pub(crate) fn free_nodes<'py>(py: Python<'py>, free: &Occupancy) -> PyResult<Bou
 
 /// Returns one byte per node, which is 1 if the node is free.
 pub(crate) fn free_bytes(free: &Occupancy) -> Vec<u8> {
-    let mut bytes = vec![0; free.grid().nodes() as usize];
-    free.iter().for_each(|node| bytes[node.index()] = 1);
+    bytes_at(free.grid(), free.iter())
+}
+
+/// Returns one byte per node, which is 1 for the given nodes.
+pub(crate) fn bytes_at(grid: &Grid, nodes: impl Iterator<Item = NodeId>) -> Vec<u8> {
+    let mut bytes = vec![0; grid.nodes() as usize];
+    nodes.for_each(|node| bytes[node.index()] = 1);
     bytes
 }
 

@@ -14,7 +14,7 @@ use crate::span::Span;
 /// An experiment with its inputs, shared by the threads that run it.
 pub(crate) struct Definition {
     pub(crate) experiment: Experiment,
-    inputs: Folder,
+    pub(crate) inputs: Folder,
     histories: Histories,
     /// The scenario for each point. Each has its own lock, so threads can create several at once.
     scenarios: Vec<Mutex<Option<Arc<Scenario>>>>,
@@ -34,11 +34,6 @@ impl Definition {
     pub(crate) fn new(experiment: Experiment, inputs: Folder) -> Definition {
         let scenarios = experiment.points.iter().map(|_| Mutex::default()).collect();
         Definition { experiment, inputs, histories: Histories::default(), scenarios }
-    }
-
-    /// Returns the fingerprint of the experiment and its inputs, or an error in one of the inputs.
-    pub(crate) fn fingerprint(&self) -> Result<String, InputError> {
-        self.experiment.fingerprint(&self.inputs)
     }
 
     /// Returns the scenario for a point, creating it on the first call.

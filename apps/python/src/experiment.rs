@@ -64,9 +64,9 @@ impl Specification {
             });
         let shared = Arc::new(Definition::new(experiment, inputs));
         let read = shared.clone();
-        let read = move || read.fingerprint();
-        let fingerprint =
-            interruptible(py, || (), read)?.map_err(|error| input_error(py, &error))?;
+        let read = move || read.experiment.fingerprint(&read.inputs);
+        let fingerprint = interruptible(py, || (), read)?;
+        let fingerprint = fingerprint.map_err(|error| input_error(py, &error))?;
         Ok(Specification { shared, text, folder, fingerprint, classes, logs })
     }
 

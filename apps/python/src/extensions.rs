@@ -51,7 +51,7 @@ impl Extensions {
         } else {
             return Err(PyTypeError::new_err(format!(
                 "a scheduler must be a name such as 'easy', a subclass of Scheduler or Priority, \
-                 or a function of a job, not {}",
+                 or a function that takes a job, not {}",
                 shown(own)
             )));
         };

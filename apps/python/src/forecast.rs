@@ -81,7 +81,7 @@ fn run(
         move || -> Result<_, LogForecastError> {
             let mut judged = Vec::new();
             let environment = Environment {
-                files: request.inputs(),
+                files: &request.inputs,
                 progress: &*task,
                 stop: Some(&task.stop),
                 ..Environment::PLAIN
@@ -186,7 +186,7 @@ impl Forecasts {
         let [machine, strategy, scheduler] = ["machine", "strategy", "scheduler"].map(get);
         let Score { jobs, waited, .. } = &self.score;
         let held = self.held().map_or_else(String::new, |held| {
-            format!(", and {}% of these started within their intervals", number(100.0 * held))
+            format!(", and {}% of them started within their intervals", number(100.0 * held))
         });
         format!(
             "Forecasts for {jobs} jobs on {machine} under {strategy} and {scheduler}: {waited} \

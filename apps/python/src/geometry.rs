@@ -30,9 +30,8 @@ pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     // A numpy array is not registered as a sequence, so it is recognized by its `tolist` method.
     // Sets and dictionaries are rejected, because they are not sequences.
     let is_ordered = argument.cast::<PySequence>().is_ok() || argument.hasattr("tolist").ok()?;
-    let mut members = argument.try_iter().ok().filter(|_| is_ordered)?.map(PyResult::ok);
-    let members: Vec<Bound<'_, PyAny>> = members.by_ref().collect::<Option<_>>()?;
-    all(&mut members.into_iter())
+    let members = argument.try_iter().ok().filter(|_| is_ordered)?;
+    members.map(|member| member.ok()?.extract::<i64>().ok()).collect()
 }
 
 /// Reads one to three whole numbers from an argument. Missing axes get the value `fill`.

@@ -9,7 +9,7 @@ use arrow_array::ArrayRef;
 use arrow_array::types::{Float64Type, UInt64Type};
 use pavior::experiments::parameters::{self, ValueType};
 use pavior::experiments::{
-    Line, Paired, Provenance, Publication, Samples, Specification, Table as Means, differences,
+    Line, Paired, Provenance, Publication, Samples, Table as Means, differences,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -33,17 +33,13 @@ impl Results {
         Ok(Results { shared, samples, unit })
     }
 
-    fn specification(&self) -> &Specification {
-        &self.shared.experiment
-    }
-
     /// Returns the result files for the experiment's directory.
     pub(crate) fn publications(&self) -> PyResult<Vec<Publication>> {
         let from = Provenance {
             version: env!("CARGO_PKG_VERSION").to_string(),
             command: "pavior experiment experiment.toml".to_string(),
         };
-        Ok(self.specification().publish(&self.samples, &from, Vec::new(), Vec::new())?)
+        Ok(self.shared.experiment.publish(&self.samples, &from, Vec::new(), Vec::new())?)
     }
 }
 
@@ -52,7 +48,7 @@ impl Results {
     /// The means, as in `results.csv`, with one row per point and metric.
     #[getter]
     fn means(&self) -> PyResult<Table> {
-        let Means { columns: names, rows } = Means::of(self.specification(), &self.samples);
+        let Means { columns: names, rows } = Means::of(&self.shared.experiment, &self.samples);
         let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
         let mut columns = parameter_columns(&names, &values);
         columns.extend([
@@ -68,10 +64,11 @@ impl Results {
     /// followed by the metrics that apply.
     #[getter]
     fn brief(&self) -> PyResult<Table> {
-        let Means { columns: names, mut rows } = Means::of(self.specification(), &self.samples);
+        let Means { columns: names, mut rows } = Means::of(&self.shared.experiment, &self.samples);
         rows.retain(|row| row.summary.mean.is_some());
-        let order =
-            |metric: &str| self.specification().metrics.iter().position(|spec| spec.name == metric);
+        let order = |metric: &str| {
+            self.shared.experiment.metrics.iter().position(|spec| spec.name == metric)
+        };
         // The measured time is not one of the experiment's metrics, so sort it last.
         rows.sort_by_key(|row| order(&row.metric).unwrap_or(usize::MAX));
         let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
@@ -87,7 +84,7 @@ impl Results {
     /// parameters, and all metrics.
     #[getter]
     fn replications(&self) -> PyResult<Table> {
-        let specification = self.specification();
+        let specification = &self.shared.experiment;
         let names = Means::of(specification, &self.samples).columns;
         let known: Vec<&str> =
             names.iter().map(|name| parameter_of(name).map_or("", |it| it.name)).collect();
@@ -119,7 +116,7 @@ impl Results {
     /// and metric.
     #[getter]
     fn differences(&self) -> PyResult<Table> {
-        let specification = self.specification();
+        let specification = &self.shared.experiment;
         let all = differences(specification, &self.samples);
         let names = Means::of(specification, &self.samples).columns;
         let values: Vec<&[String]> = all.iter().map(|one| one.values.as_slice()).collect();

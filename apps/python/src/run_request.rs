@@ -257,7 +257,8 @@ fn named(
 pub(crate) struct RunRequest {
     pub(crate) specification: Specification,
     pub(crate) point: Point,
-    inputs: Folder,
+    /// The source of logs and other files, including in-memory logs.
+    pub(crate) inputs: Folder,
     pub(crate) code: Code,
 }
 
@@ -286,11 +287,6 @@ impl RunRequest {
         }
         let point = point.clone();
         Ok(RunRequest { specification, point, inputs, code: call.extensions.code() })
-    }
-
-    /// Returns the source of logs and other files, including in-memory logs.
-    pub(crate) fn inputs(&self) -> &Folder {
-        &self.inputs
     }
 
     /// Reads the log, and creates the point's scenario.

@@ -20,6 +20,15 @@ class CornerFirst(Strategy):
         return None
 
 
+class Fails(Strategy):
+    """Raises an exception of its own."""
+
+    name = "fails"
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
+        raise ZeroDivisionError("of its own")
+
+
 class InOrder(Scheduler):
     """First come, first served."""
 

@@ -44,7 +44,6 @@ POD: dict[str, Any] = {
     "slice": "8x8x16",
 }
 MOVING = {"strategy": "tff", "load": 2.5, "jobs": 200, "migration": 0.001}
-STILL = {"machine": "mesh:6x6", "request": "3x2"}
 
 CASES: dict[str, dict[str, Any]] = {
     "machine": {"machine": "grid:4wx6"},
@@ -124,7 +123,12 @@ CONTROLS = {
     "baseline": "tff",
 }
 """Arguments that apply to several runs."""
-STILLS = {"busy": "0,0:2x2", "submeshes": 3, "request": "3x2"}
+STILLS: dict[str, dict[str, Any]] = {
+    "busy": {"busy": "0,0:2x2", "request": "3x2"},
+    "submeshes": {"submeshes": 3, "request": "3x2"},
+    "request": {"request": "3x2"},
+}
+"""Arguments of snapshots."""
 
 
 def listed() -> set[str]:
@@ -182,16 +186,9 @@ def test_what_is_about_several_runs_is_no_argument_of_one() -> None:
         with pytest.raises(ValueError, match=rf"Experiment\({key}=...\)"):
             simulate("mesh:8x8", jobs=50, **{key: given})
     assert "allocation_ns" in simulate("mesh:8x8", jobs=50).metrics["metric"]
-    for key in STILLS:
+    for arguments in STILLS.values():
         with pytest.raises(ValueError, match="snapshot|request"):
-            simulate("mesh:6x6", **STILL_ARGUMENTS[key])
-
-
-STILL_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "busy": {"busy": "0,0:2x2", "request": "3x2"},
-    "submeshes": {"submeshes": 3, "request": "3x2"},
-    "request": {"request": "3x2"},
-}
+            simulate("mesh:6x6", **arguments)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

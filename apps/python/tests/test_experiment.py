@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import pavior
-from own import CornerFirst
+from own import CornerFirst, Fails
 from pavior import Experiment, Journal, Progress, Span
 from test_simulate import interrupted
 
@@ -259,12 +259,6 @@ def test_classes_stand_among_strategies() -> None:
 
 
 def test_an_exception_of_a_strategy_is_raised() -> None:
-    class Fails(CornerFirst):
-        name = "fails"
-
-        def find(self, free, shape, nodes):  # type: ignore[no-untyped-def]
-            raise ZeroDivisionError("of its own")
-
     with pytest.raises(ZeroDivisionError, match="of its own"):
         Experiment(machine="mesh:6x6", strategy=Fails, jobs=10, replications=1).run()
 

@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 
 import pavior
 import pavior.gym
-from own import CornerFirst
+from own import CornerFirst, Fails
 from pavior import Trace, simulate
 
 IDS = ["pavior/Scheduling-v0", "pavior/Allocation-v0"]
@@ -148,13 +148,6 @@ def test_wrong_arguments() -> None:
             pavior.gym.SchedulingEnv(**arguments)  # type: ignore[arg-type]
     with pytest.raises(gymnasium.error.ResetNeeded):
         pavior.gym.AllocationEnv().step(0)
-
-
-class Fails(CornerFirst):
-    name = "fails"
-
-    def find(self, free, shape, nodes):  # type: ignore[no-untyped-def]
-        raise ZeroDivisionError("of its own")
 
 
 def test_own_strategies_in_environments() -> None:

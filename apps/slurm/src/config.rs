@@ -210,8 +210,8 @@ fn strategy(name: &str, grid: &Grid) -> Result<Selection, String> {
         return Ok(strategy);
     }
     Err(format!(
-        "strategy = \"{name}\": does not give each job a single box of its shape; use one that \
-         does, such as tff"
+        "strategy = \"{name}\": does not give each job a single box of its shape; use a strategy \
+         that does, such as tff"
     ))
 }
 
@@ -322,7 +322,7 @@ mod tests {
             ("mesh:2x2", "\"n[1-3]\"", "expected 4 names, but found 3"),
             ("mesh:2x2", "\"n[3-1]\"", "or list of names"),
             ("mesh:2x2", "[\"n[1-2]\", \"n[2-3]\"]", "two nodes"),
-            ("mesh:2x2", "\"n[1-4]\"\nfirst = 1", "first applies only"),
+            ("mesh:2x2", "\"n[1-4]\"\nfirst = 1", "first: applies only"),
             ("mesh:2x2", "7", "a pattern such as n{:03}"),
         ] {
             let found = names(machine, nodes).unwrap_err();

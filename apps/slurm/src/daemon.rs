@@ -275,7 +275,7 @@ impl Daemon {
         if !ungated.iter().eq(&self.ungated) {
             self.ungated = ungated.into_iter().map(Into::into).collect();
             let details = json!({ "partitions": self.ungated });
-            log(time, "warn", "ungated partitions overlap the machine", details);
+            log(time, "warn", "ungated partitions contain nodes of the machine", details);
         }
         if self.reader.malformed > 0 {
             let details = json!({ "count": self.reader.malformed });

@@ -87,7 +87,7 @@ impl Explainer<'_> {
         };
         match why {
             Some(why) => why.lines(&words),
-            None => vec!["No box on the machine has that many nodes.".to_string()],
+            None => vec!["No box on the machine has the requested number of nodes.".to_string()],
         }
     }
 }

@@ -148,8 +148,8 @@ pub fn animation(
 fn described(grid: &Grid, facts: &str) -> String {
     let planes = if grid.side(2) > 1 { ", one square per plane of constant z" } else { "" };
     format!(
-        "The nodes of {grid} seen from above{planes}, {facts}. Colors only distinguish neighboring \
-         jobs."
+        "The nodes of {grid}, seen from above{planes}, {facts}. Colors serve only to distinguish \
+         neighboring jobs."
     )
 }
 

@@ -243,7 +243,8 @@ impl Schedule<'_> {
             tick(canvas, rows.at(at), &label(at));
         }
         if self.grid.axes() == 1 {
-            "Each box is a job, spanning the job's run time horizontally and its nodes vertically."
+            "Each box is a job: it spans the job's run time horizontally and the job's nodes \
+             vertically."
                 .to_string()
         } else {
             "Each box is a job: its width is the job's duration, and its height is its number of \

@@ -199,7 +199,7 @@ fn note(rows: &[&Line]) -> String {
         }
         (1, 1) => "95% confidence intervals, 1 replication per point".to_string(),
         _ if least == most && rows.iter().all(|row| is_certain(row)) => {
-            format!("identical in all {most} replications per point")
+            format!("identical in all {most} replications of each point")
         }
         _ if least == most => format!("95% confidence intervals, {most} replications per point"),
         _ => format!("95% confidence intervals, {least} to {most} replications per point"),
@@ -218,7 +218,10 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     let rest = match rows.iter().filter(without).count() {
         0 => "with 95% confidence intervals for the median",
         missing if missing == rows.len() => "too few for confidence intervals",
-        _ => "with 95% confidence intervals for the median at points with six or more",
+        _ => {
+            "with 95% confidence intervals for the median at points with at least six \
+              replications"
+        }
     };
     format!("medians of {of} replications per point, {rest}")
 }

@@ -152,8 +152,8 @@ impl Specification {
                 };
                 let capped = self.capped().map_or(String::new(), |words| format!(" ({words})"));
                 format!(
-                    "{least} to {most} replications per point{capped}, until the {}% confidence \
-                     interval (Student's t) of {} is within {}% of the mean: {met}",
+                    "{least} to {most} replications per point{capped}, until the half-width of the \
+                     {}% confidence interval (Student's t) of {} is at most {}% of the mean: {met}",
                     confidence * 100.0,
                     names.join(" and "),
                     relative * 100.0,
@@ -268,14 +268,14 @@ impl Specification {
             return None;
         }
         let mut text = vec![format!(
-            "Differences from {baseline} and ratios to it, paired by replication over the same \
-             jobs, with the half-widths of their 95% confidence intervals. A difference is \
+            "Differences from {baseline} and ratios to it, with the half-widths of their 95% \
+             confidence intervals. Replications over the same jobs are paired. A difference is \
              significant if its interval excludes 0."
         )];
         if differences.iter().any(|one| !one.same_jobs) {
             text.push(
-                "Some strategies rejected different jobs than the baseline (same_jobs in \
-                 differences.csv), so their means cover different jobs."
+                "Some strategies rejected different jobs than the baseline, so their means cover \
+                 different jobs; see same_jobs in differences.csv."
                     .into(),
             );
         }

@@ -31,8 +31,8 @@ const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
 
 const TASK_INDEX: MetricSpec = MetricSpec {
     name: "task_index",
-    meaning: "number of node faces in the requested box, at the chosen base, that touch busy nodes \
-              or the border",
+    meaning: "number of node faces that touch busy nodes or the border, for the requested box at \
+              the chosen base",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),

@@ -38,7 +38,7 @@ const AGE: OptionSpec = OptionSpec {
     key: "age",
     values: Values::Number(0.0, 1e6),
     default: "20",
-    meaning: "wait, in time units, after which no job may overtake the oldest",
+    meaning: "waiting time, in time units, after which no job may overtake the oldest one",
     bare: true,
 };
 

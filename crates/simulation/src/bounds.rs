@@ -78,8 +78,8 @@ pub enum Endless {
     /// The queue grows without limit.
     #[error(
         "{waiting} jobs are waiting (the first is job {job}), and jobs arrive faster than the \
-         machine can run them: the load is too high, or failed nodes are never repaired \
-         (--max-waiting allows more)"
+         machine can run them: either the load is too high, or failed nodes are never repaired. To \
+         allow more waiting jobs, raise --max-waiting"
     )]
     TooManyWaiting {
         /// The number of waiting jobs.
@@ -114,8 +114,8 @@ pub enum Endless {
     },
     /// A single job is interrupted again and again.
     #[error(
-        "job {job} has lost a node {times} times: nodes fail before it finishes \
-         (--max-interruptions allows more)"
+        "job {job} has lost a node {times} times: nodes fail before it finishes; to allow more \
+         losses, raise --max-interruptions"
     )]
     Interrupted {
         /// The job's number.
@@ -138,7 +138,8 @@ pub enum Endless {
     #[error(
         "no more jobs complete: {waiting} jobs are waiting (the first is job {job}), and none is \
          running. Either the scheduler starts none on the idle machine, or failures prevent jobs \
-         from completing (--checkpoint saves the completed work of jobs that lose nodes)"
+         from completing. In the latter case, use --checkpoint to save the completed work of jobs \
+         that lose nodes"
     )]
     Stuck {
         /// The number of waiting jobs.

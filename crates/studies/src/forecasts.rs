@@ -150,9 +150,9 @@ pub fn in_words(logs: &[JudgedLog]) -> String {
         judged.iter().filter(|log| good(log) == Some(true)).count()
     };
     format!(
-        "Interval coverage is as intended on {} of {} logs with user estimates (87 to 93% of \
-         waiting jobs, and 82 to 97% in each third by node count with at least {FEWEST} jobs). \
-         Forecasts have the lowest loss on {}.",
+        "Interval coverage is as intended on {} of {} logs with user estimates: 87 to 93% over all \
+         waiting jobs, and 82 to 97% in each third by node count that has at least {FEWEST} jobs. \
+         Forecasts have the lowest loss on {} of these logs.",
         count(JudgedLog::holds),
         judged.len(),
         count(JudgedLog::leads),

@@ -86,8 +86,8 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
 
 /// The first remark in the report on a quick run.
 const QUICK: &str = "This is a quick run with few loads and replications. Its intervals are wide, \
-                     so most statements hold. Only full runs count, and only they judge measured \
-                     times.";
+                     so most statements hold. Only full runs count, and measured times are judged \
+                     only in full runs.";
 
 impl Paper {
     /// Returns the built-in papers and studies.

@@ -96,8 +96,8 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
         footer: vec![
             format!("Command: {}", from.command),
             format!(
-                "Pavior {}. Each paper's own report lists its seed, replications and missed \
-                 targets, and its run.json contains the date and the machine.",
+                "Pavior {}. Each paper's own report lists the seed, the replications and the \
+                 missed targets. The paper's run.json contains the date and the machine.",
                 from.version
             ),
             "Every row is in statements.csv. Verdicts on whole statements are in summary.csv and \

@@ -11,8 +11,8 @@ const PAPERS_OWN: f64 = 0.05;
 const CLOSE: f64 = 0.10;
 
 /// A description of the rules, for reports.
-pub(super) const RULES: &str = "A stated value holds if it is in our 95% interval; a bound holds \
-                                if any value in that interval satisfies it. For tolerance, the \
+pub(super) const RULES: &str = "A stated value holds if it is in our 95% interval. A bound holds \
+                                if any value in our interval satisfies it. For tolerance, the \
                                 interval is widened by 5% of the stated value, the papers' own \
                                 precision. A ratio also holds within tolerance if it is within 10% \
                                 of ours. \"Close\" or \"equal\" holds if the interval of the ratio \
@@ -20,9 +20,9 @@ pub(super) const RULES: &str = "A stated value holds if it is in our 95% interva
                                 of 1. An order holds if the interval of the paired difference lies \
                                 on the stated side of zero. Counts have no interval and must match \
                                 exactly. All other rows differ, and are listed. A statement \
-                                differs if any row from the paper differs. Otherwise, it holds, \
-                                but only within tolerance if that is true of any of these rows. \
-                                Rows that we added are counted separately.";
+                                differs if any row from the paper differs. Otherwise, the \
+                                statement holds; if any of these rows holds only within tolerance, \
+                                so does the statement. Rows that we added are counted separately.";
 
 /// The verdict on a paper's claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -56,7 +56,8 @@ impl FromStr for Condition {
         }
         let bad = || BadName {
             reason: format!(
-                "`{text}` is not a valid condition; use a node count, queue=1 or a share like 25%"
+                "`{text}` is not a valid condition; use a node count, queue=1 or a share such as \
+                 25%"
             ),
             span: 0..text.len(),
         };

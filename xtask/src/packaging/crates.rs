@@ -44,7 +44,7 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     // The toolchain is the minimum supported Rust version, so that version is always tested.
     let rust = text(package, "rust_version");
     if !toolchain.contains(&format!("channel = \"{rust}")) {
-        problems.push(format!("{name}: rust-version is {rust}, but rust-toolchain.toml differs"));
+        problems.push(format!("{name}: rust-version {rust} differs from rust-toolchain.toml"));
     }
     problems
 }
@@ -70,8 +70,7 @@ fn compile_packed(root: &Path) -> Result<(), String> {
     for package in published(root)? {
         let name = text(&package, "name");
         let folder = format!("{name}-{}", text(&package, "version"));
-        // Cargo compares modification times, but packages store a fixed one. `-m` sets the current
-        // time instead.
+        // Cargo compares modification times, but packages store a fixed one. `-m` uses the current.
         let mut unpack = Command::new("tar");
         unpack.arg("-xzmf").arg(packed.join(format!("{folder}.crate"))).arg("-C").arg(&workspace);
         process::output(&mut unpack)?;

@@ -167,8 +167,7 @@ fn check_tools() -> Result<(), String> {
     missing.map_or(Ok(()), |program| Err(format!("{program} is not installed")))
 }
 
-/// Returns the oldest glibc that can run a program: the newest version among the symbols that it
-/// uses.
+/// Returns the oldest glibc that can run a program: the newest version among the program's symbols.
 fn glibc(program: &Path) -> Result<(u32, u32), String> {
     let mut readelf = Command::new("readelf");
     let text = process::output(readelf.args(["--version-info", "--wide"]).arg(program))?;

@@ -202,8 +202,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    /// Writes a screenshot into the directory named by `PAVIOR_SCREENSHOTS`, if that variable is
-    /// set.
+    /// Writes a screenshot into the directory named by `PAVIOR_SCREENSHOTS`, if one is named.
     pub fn picture(&mut self, name: &str) {
         self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
     }

@@ -53,9 +53,8 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     assert_eq!(failed, 0, "{area}: {attack}: failures in {tried} attempts");
 }
 
-/// Returns the path to a real job log. The log is in the directory named by `PAVIOR_TRACES`, or
-/// else in `../shared/traces` next to the repository. If the log is missing, records a skipped
-/// test.
+/// Returns the path to a real job log, in the directory named by `PAVIOR_TRACES` or else in
+/// `../shared/traces` next to the repository. If the log is missing, records a skipped test.
 pub fn log(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
     let folder = std::env::var_os("PAVIOR_TRACES").map_or(PathBuf::from(beside), PathBuf::from);

@@ -74,13 +74,13 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Lists the strategies, which choose each job's nodes
-    Strategies(ListArgs),
+    Strategies(FormatArgs),
     /// Lists the schedulers, which choose the next job
-    Schedulers(ListArgs),
+    Schedulers(FormatArgs),
     /// Lists the communication patterns for jobs
-    Patterns(ListArgs),
+    Patterns(FormatArgs),
     /// Lists the metrics
-    Metrics(ListArgs),
+    Metrics(FormatArgs),
     /// Runs a live allocator that reads requests and prints answers, one JSON object per line
     Allocate(AllocateArgs),
     /// Shows where each strategy would place a request, and explains refusals
@@ -139,12 +139,6 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Prints the manual pages (man ./pavior.1 after `pavior manual > pavior.1`)
     Manual(ManualArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    #[command(flatten)]
-    pub(crate) output: FormatArgs,
 }
 
 /// The arguments of a command that this build lacks.

@@ -14,9 +14,7 @@ use crate::progress::Bar;
 use crate::{files, log_notes, logs, pool, run_directory};
 
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
-    if let Some(path) = &args.out {
-        files::check_writable(path)?;
-    }
+    args.out.iter().try_for_each(|path| files::check_writable(path))?;
     let mut settings = args.parameters.settings_for(&args.log);
     // Move `placed` to the end, so that omitting it does not change the indices of the other
     // settings.
@@ -83,9 +81,9 @@ fn print_text(advice: &Advice) -> Result<(), Failure> {
         output::text(&note, MAX_WIDTH)?;
     }
     output::text(
-        "± is the half-width of the interval; ~ marks an interval that contains zero, so the \
-         difference is not significant. --format json includes the command for each number; --out \
-         FILE.html writes a page.",
+        "± is the half-width of the confidence interval; ~ marks a difference that is not \
+         significant because its interval contains zero. --format json includes the command for \
+         each number; --out FILE.html writes a page.",
         MAX_WIDTH,
     )
 }

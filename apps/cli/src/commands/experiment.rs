@@ -11,13 +11,10 @@ use pavior::experiments::{
 use crate::args::ExperimentArgs;
 use crate::commands::results;
 use crate::failure::Failure;
-use crate::files;
-use crate::input;
-use crate::logs;
 use crate::output::{self, Format};
-use crate::pool;
 use crate::progress::Bar;
 use crate::run_directory::{self, EXPERIMENT};
+use crate::{files, input, logs, pool};
 
 pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let Some(file) = args.file.as_deref().filter(|_| !args.schema) else {
@@ -96,7 +93,7 @@ pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepErr
         )),
         SweepError::Stopped => Failure::Other("stopped".into()),
         SweepError::Store(error) => Failure::Other(format!(
-            "cannot write to {}: {error}; finished replications are kept, and --resume runs the \
+            "cannot write to {}: {error}; finished replications are kept; use --resume to run the \
              rest",
             files::shown(out)
         )),

@@ -31,9 +31,7 @@ pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
 }
 
 fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure> {
-    if let Some(path) = &args.out {
-        files::check_writable(path)?;
-    }
+    args.out.iter().try_for_each(|path| files::check_writable(path))?;
     let settings = run_settings(args, log)?;
     let effort = Effort { seed: settings.seed, ..effort };
     let bar = Bar::new("forecast");

@@ -22,8 +22,8 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
         open.dedup();
         let missing: u64 = wanted.iter().map(Span::runs).sum();
         Failure::usage(format!(
-            "{} of {} points are incomplete across these directories, starting with {}; `pavior \
-             sweep wanted` lists the next {missing} replications to run",
+            "{} of {} points are incomplete in these directories combined (the first is {}); \
+             `pavior sweep wanted` lists the next {missing} replications to run",
             open.len(),
             specification.points.len(),
             specification.points[open[0]].key()

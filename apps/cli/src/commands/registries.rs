@@ -7,11 +7,11 @@ use pavior::strategies::claim::{Claim, Grants};
 use pavior::strategies::{Registry, Selection};
 use serde_json::{Value, json};
 
-use crate::args::ListArgs;
+use crate::args::FormatArgs;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-pub(crate) fn strategies(args: &ListArgs) -> Result<(), Failure> {
+pub(crate) fn strategies(args: &FormatArgs) -> Result<(), Failure> {
     let defaults = Registry::new().entries().map(Selection::defaults);
     let mut entries: Vec<Value> = defaults.map(|selection| strategy(&selection)).collect();
     for (name, stands_for) in Registry::new().aliases() {
@@ -70,7 +70,7 @@ fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     (axes, topologies)
 }
 
-pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Failure> {
+pub(crate) fn schedulers(args: &FormatArgs) -> Result<(), Failure> {
     let entries: Vec<Value> = pavior::scheduling::Registry::new()
         .entries()
         .map(|spec| {
@@ -85,7 +85,7 @@ pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Failure> {
     print(args, &entries, &["name", "title", "source", "options"])
 }
 
-pub(crate) fn patterns(args: &ListArgs) -> Result<(), Failure> {
+pub(crate) fn patterns(args: &FormatArgs) -> Result<(), Failure> {
     let entries: Vec<Value> = pavior::network::patterns::PatternRegistry::new()
         .entries()
         .map(|spec| {
@@ -101,7 +101,7 @@ pub(crate) fn patterns(args: &ListArgs) -> Result<(), Failure> {
     print(args, &entries, &["name", "meaning", "options"])
 }
 
-pub(crate) fn metrics(args: &ListArgs) -> Result<(), Failure> {
+pub(crate) fn metrics(args: &FormatArgs) -> Result<(), Failure> {
     let entry = |name: &str, meaning: &str, unit: &str, standard: bool| {
         json!({
             "name": name, "title": meaning, "unit": unit, "standard": standard, "options": [],
@@ -128,8 +128,8 @@ fn options(specs: &[OptionSpec]) -> Vec<Value> {
 }
 
 /// Prints registry entries. Tables show only the given columns.
-fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Failure> {
-    match args.output.format() {
+fn print(args: &FormatArgs, entries: &[Value], columns: &[&str]) -> Result<(), Failure> {
+    match args.format() {
         Format::Json => output::json(&Value::Array(entries.to_vec())),
         Format::Csv => {
             let first = entries.first().and_then(Value::as_object);

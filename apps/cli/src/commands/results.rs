@@ -66,8 +66,8 @@ pub(crate) fn check_stuck_jobs(
     }
     if any_stuck && specification.points.len() > 1 {
         return Err(Failure::Other(
-            "some results omit jobs that never started, so they cover different jobs and \
-             cannot be compared"
+            "the results cover different jobs and cannot be compared, because some of them omit \
+             jobs that never started"
                 .into(),
         ));
     }
@@ -122,8 +122,8 @@ impl Results<'_> {
         let omitted = self.columns(&metrics).print(width)?;
         let hidden = available.len() - metrics.len() + omitted;
         if metrics.contains(&ALLOCATION_NS) {
-            let note = "allocation_ns: median over the replications, with its 95% confidence \
-                interval in brackets (requires at least six replications).";
+            let note = "allocation_ns: median over the replications; its 95% confidence interval, \
+                        in brackets, requires at least six replications.";
             output::text(note, width)?;
         }
         self.footnotes(hidden).iter().try_for_each(|line| output::text(line, width))
@@ -192,8 +192,8 @@ impl Results<'_> {
         let overloaded = self.names(|row| row.overloaded);
         if !overloaded.is_empty() {
             notes.push(format!(
-                "Overloaded (over 10% of arrivals still waiting at the end, so times depend on \
-                 the run length): {overloaded}."
+                "Overloaded (over 10% of arrivals were still waiting at the end, so the times \
+                 depend on the run length): {overloaded}."
             ));
         }
         let missed = self.names(|row| row.target_missed);
@@ -203,14 +203,14 @@ impl Results<'_> {
         let turned_away = self.names(has_rejected);
         if !turned_away.is_empty() {
             notes.push(format!(
-                "Jobs that could never be placed were rejected and are excluded from all means: \
+                "Jobs that could never be placed were rejected and are excluded from all means of: \
                  {turned_away}."
             ));
         }
         if self.rejected_sets_differ() {
             notes.push(
                 "The rejected jobs differ, so the means cover different jobs; a lower mean may \
-                 only reflect easier jobs."
+                 merely reflect easier jobs."
                     .into(),
             );
         }

@@ -16,9 +16,7 @@ use crate::{files, input};
 pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let request = input::request(&args.ask, args.freedom.as_deref(), &grid)?;
-    if let Some(path) = &args.svg {
-        files::check_writable(path)?;
-    }
+    args.svg.iter().try_for_each(|path| files::check_writable(path))?;
     let busy = busy::read(args.busy.as_deref(), grid)?;
     let (machine, turn) = (busy.machine()?, args.turn == Turning::All);
     let shapes = usable_shapes(Some(request), &machine, turn)?;

@@ -126,8 +126,8 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     match spans.iter().find(is_impossible) {
         None => Ok(spans),
         Some(Replications { point, first, last }) => Err(Failure::usage(format!(
-            "{name}: point {point} has no replications from {first} to {last}; the experiment has \
-             {} points with at most {limit} replications each",
+            "{name}: replications {first} to {last} of point {point} do not exist; the experiment \
+             has {} points with at most {limit} replications each",
             specification.points.len()
         ))),
     }

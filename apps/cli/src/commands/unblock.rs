@@ -16,7 +16,7 @@ use self::deadline::Deadline;
 use crate::args::{Turning, UnblockArgs};
 use crate::busy::{self, Busy, JobName};
 use crate::failure::Failure;
-use crate::json_lines::{LineError, LineObject, for_each_line};
+use crate::json_lines::{LineObject, for_each_line};
 use crate::output::{self, Format, MAX_WIDTH, Reply, Table};
 use crate::{files, input};
 
@@ -28,9 +28,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let shape = request.and_then(|request| request.shape).map(|sides| Shape { sides, turn });
     let drained: Vec<NodeId> =
         args.drain.iter().map(|typed| node(typed, &grid)).collect::<Result<_, _>>()?;
-    if let Some(path) = &args.svg {
-        files::check_writable(path)?;
-    }
+    args.svg.iter().try_for_each(|path| files::check_writable(path))?;
     let busy = busy::read(Some(&args.busy), grid)?;
     let machine = busy.machine()?;
     let shapes = usable_shapes(request, &machine, turn)?;
@@ -96,18 +94,16 @@ fn read_weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<ScaledW
         let object = LineObject::parse(line, "{\"job\",\"weight\"}")?;
         object.check_keys(&["job", "weight"], &[])?;
         let (job, weight) = (object.require("job")?, object.require("weight")?);
-        let wrong = |message: String| LineError::new(message, job.place.clone());
         let name = object.value(job);
         let id = busy.job_named(&name);
-        let name = JobName::of(&name);
-        let id = id.ok_or_else(|| wrong(format!("job {name} holds no nodes")))?;
+        let name = JobName(&name);
+        let id = id.ok_or_else(|| job.wrong(format!("job {name} holds no nodes")))?;
         let value = object.value(weight).as_f64().filter(|value| (0.0..1e15).contains(value));
-        let value = value.ok_or_else(|| {
-            LineError::new("a weight must be a number from 0 to 1e15", weight.place.clone())
-        })?;
+        let wrong = || weight.wrong("a weight must be a number from 0 to 1e15");
+        let value = value.ok_or_else(wrong)?;
         match given[id.0 as usize].replace(value) {
             None => Ok(()),
-            Some(_) => Err(wrong(format!("job {name} already has a weight"))),
+            Some(_) => Err(job.wrong(format!("job {name} already has a weight"))),
         }
     })?;
     let are_integers = given.iter().flatten().all(|weight| weight.fract() == 0.0);

@@ -145,7 +145,7 @@ fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judge
         let scenarios = scenarios.join(", ");
         eprintln!(
             "note: {strategy} is not compared on {scenarios}, because it rejects more than 2% of \
-             jobs"
+             the jobs there"
         );
     }
     if !judged.left_out.is_empty() {

@@ -57,8 +57,7 @@ fn the_page_is_self_contained_and_is_printed_or_written() {
 
 #[test]
 fn the_header_identifies_the_log_format() {
-    let folder = Folder::new();
-    let path = folder.write("jobs.txt", std::fs::read(LOG).unwrap());
+    let (folder, path) = Folder::with("jobs.txt", std::fs::read(LOG).unwrap());
     let simulate = |log: &str| {
         let more = "--machine torus:8x8 --strategy tff --metrics waiting --format csv";
         good(&[&["simulate", "--trace", log], &words(more)[..]].concat())

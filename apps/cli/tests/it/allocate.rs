@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{good_input, pavior, stdout};
+use crate::{good_input, noted};
 
 /// Returns the answers to lines of input.
 pub(crate) fn answers(machine: &str, strategy: &str, lines: &[&str]) -> Vec<Value> {
@@ -138,9 +138,7 @@ fn malformed_lines_get_an_error_and_change_nothing() {
 #[test]
 fn input_that_is_not_utf8_gets_an_error() {
     let arguments = ["allocate", "--machine", "mesh:2", "--strategy", "ff"];
-    let output = pavior(&arguments, b"\xff\xfe\x00\n{\"op\":\"show\"}");
-    assert!(output.status.success());
-    let text = stdout(&output);
+    let (text, _) = noted(&arguments, b"\xff\xfe\x00\n{\"op\":\"show\"}");
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].contains("error") && lines[1].contains("\"free\":2"), "{lines:?}");
 }

@@ -6,8 +6,8 @@ use crate::{Folder, good, pavior, refused_for, stderr, words};
 
 #[test]
 fn batsim_files_state_the_size_of_the_machine() {
-    let folder = Folder::new();
-    let log = folder.write("log.swf", "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n");
+    let (folder, log) =
+        Folder::with("log.swf", "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n");
     let to = folder.path("to.json");
     for (machine, nodes) in [("", 4), ("--machine mesh:4x4", 16)] {
         good(&words(&format!("trace convert {log} {to} {machine}")));
@@ -18,8 +18,8 @@ fn batsim_files_state_the_size_of_the_machine() {
 
 #[test]
 fn shapes_that_swf_cannot_hold_are_noted() {
-    let folder = Folder::new();
-    let log = folder.write("log.swf", "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n");
+    let (folder, log) =
+        Folder::with("log.swf", "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n");
     for (to, options, noted) in [
         ("to.swf", "", false),
         ("to.swf", "--machine mesh:4x4", true),

@@ -17,8 +17,7 @@ const LOG: &str = "\
 
 #[test]
 fn jobs_and_placements_have_the_log_s_own_times() {
-    let folder = Folder::new();
-    let log = folder.write("log.swf", LOG);
+    let (folder, log) = Folder::with("log.swf", LOG);
     let [jobs, placements] = ["jobs.csv", "p.jsonl"].map(|name| folder.path(name));
     let run = format!(
         "simulate --trace {log} --machine mesh:4x4 --strategy tff --jobs-csv {jobs} --placements \
@@ -124,8 +123,7 @@ fn a_closed_pipe_ends_quietly() {
 
 #[test]
 fn jobs_that_never_start_are_reported_and_a_log_runs_once() {
-    let folder = Folder::new();
-    let log = folder.write("log.swf", LOG);
+    let (folder, log) = Folder::with("log.swf", LOG);
     let list = folder.write("f.jsonl", "{\"op\":\"fail\",\"node\":[0,0],\"at\":1005}\n");
     let run = format!("simulate --trace {log} --machine mesh:4x4 --strategy tff");
     let run = |more: &str| pavior(&words(&format!("{run} {more}")), "");

@@ -96,8 +96,7 @@ fn tables_and_csv_contain_the_json_values() {
 /// 1]. Under `fcfs`, the next job has no start time either, but for a different reason.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
-    let folder = Folder::new();
-    let busy = folder.write("busy.jsonl", r#"{"node":[1,1]}"#);
+    let (_folder, busy) = Folder::with("busy.jsonl", r#"{"node":[1,1]}"#);
     let queue =
         "{\"job\":1,\"shape\":[3,3],\"estimate\":60}\n{\"job\":2,\"nodes\":1,\"estimate\":60}";
     let state = format!("forecast --machine mesh:4x4 --busy {busy} --queue - --scheduler fcfs");

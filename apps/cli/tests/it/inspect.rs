@@ -18,8 +18,7 @@ const LOG: &str = "\
 
 #[test]
 fn all_formats_contain_the_summary() {
-    let folder = Folder::new();
-    let path = folder.write("a & <b>.swf", LOG);
+    let (folder, path) = Folder::with("a & <b>.swf", LOG);
     let inspect = |more: &[&str]| good(&[&["trace", "inspect", &path, "--lenient"], more].concat());
     let text = inspect(&["--format", "table"]);
     for line in [

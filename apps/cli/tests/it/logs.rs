@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Folder, good, gzipped, json, pavior, refused, refused_for, stderr, words};
+use crate::{Folder, good, gzipped, json, noted, refused, refused_for, words};
 
 const CORES: &str = "\
 ; MaxNodes: 16
@@ -45,22 +45,20 @@ fn log_formats_are_detected_from_the_content() {
 
 #[test]
 fn processors_are_divided_on_the_machine_of_the_header() {
-    let folder = Folder::new();
-    let log = folder.write("log.swf", CORES);
+    let (folder, log) = Folder::with("log.swf", CORES);
     let run = |machine: &str, more: &str| {
         let placed = folder.path("placed");
         let run = format!("simulate --trace {log} -m {machine} -s tff --no-timing {more}");
-        let output = pavior(&words(&format!("{run} --placements {placed}")), "");
-        assert!(output.status.success(), "{}", stderr(&output));
+        let (_, notes) = noted(&words(&format!("{run} --placements {placed}")), "");
         let jobs = folder.json_lines("placed").into_iter();
-        (jobs.map(|job| job["nodes"].as_u64().unwrap()).collect::<Vec<_>>(), stderr(&output))
+        (jobs.map(|job| job["nodes"].as_u64().unwrap()).collect::<Vec<_>>(), notes)
     };
     let (nodes, error) = run("torus:4x4", "");
     assert_eq!(nodes, [1, 16]);
-    assert!(error.contains("--processors-per-node 1 treats them as nodes"), "{error}");
+    assert!(error.contains("--processors-per-node 1 treats sizes as node counts"), "{error}");
     let (nodes, error) = run("torus:8x8", "");
     assert_eq!(nodes, [4, 64]);
-    assert!(error.contains("--processors-per-node 4 divides them"), "{error}");
+    assert!(error.contains("--processors-per-node 4 divides the sizes"), "{error}");
     let (nodes, error) = run("torus:8x8", "--processors-per-node 8");
     assert_eq!(nodes, [1, 8]);
     assert!(!error.contains("processors"), "{error}");
@@ -74,8 +72,7 @@ fn processors_are_divided_on_the_machine_of_the_header() {
 
 #[test]
 fn filters_and_rules_accept_names() {
-    let folder = Folder::new();
-    let log = folder.write("log.sacct", SACCT);
+    let (_folder, log) = Folder::with("log.sacct", SACCT);
     for filter in ["--filter partition=gpu", "--status TIMEOUT"] {
         assert_eq!(inspected(&format!("{log} {filter}"), "")["kept"], 1, "{filter}");
     }
@@ -133,10 +130,9 @@ fn jobs_that_share_routers_are_counted() {
     let log = folder.write("log", jobs);
     let machine = "--machine mesh:2x1 --strategy ff --scheduler fcfs --placed n[0-3]";
     for command in [format!("simulate --trace {log}"), format!("advise {log}")] {
-        let output = pavior(&words(&format!("{command} {machine}")), "");
-        let error = stderr(&output);
+        let (_, notes) = noted(&words(&format!("{command} {machine}")), "");
         let counts = "2 of 2 jobs run on the nodes recorded in the log, 1 starting on a router \
                       that another job uses";
-        assert!(output.status.success() && error.contains(counts), "{command} {error}");
+        assert!(notes.contains(counts), "{command} {notes}");
     }
 }

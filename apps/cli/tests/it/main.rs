@@ -61,6 +61,13 @@ impl Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
+    /// Creates a folder with one file, and returns that file's path too.
+    fn with(name: &str, contents: impl AsRef<[u8]>) -> (Folder, String) {
+        let folder = Folder::new();
+        let path = folder.write(name, contents);
+        (folder, path)
+    }
+
     fn path(&self, name: &str) -> String {
         self.0.path().join(name).to_str().unwrap().to_string()
     }
@@ -135,9 +142,14 @@ fn good(arguments: &[&str]) -> String {
 
 /// Runs `pavior` like [`good`], with text on standard input.
 fn good_input(arguments: &[&str], input: &str) -> String {
+    noted(arguments, input).0
+}
+
+/// Runs `pavior` like [`good_input`], and also returns its standard error.
+fn noted(arguments: &[&str], input: impl AsRef<[u8]>) -> (String, String) {
     let output = pavior(arguments, input);
     assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
-    stdout(&output)
+    (stdout(&output), stderr(&output))
 }
 
 /// Runs `pavior` like [`good_input`], and returns the JSON that it prints.

@@ -35,8 +35,7 @@ fn impossible_machines_are_rejected() {
 fn the_underline_matches_wide_characters_and_crlf_lines() {
     let message = refused(&["simulate", "--strategy", "名,ff名"]);
     assert!(message.ends_with("--strategy 名,ff名\n             ^^\n"), "{message}");
-    let folder = Folder::new();
-    let file = folder.write("e.toml", "strategy = 'tlb'\r\njobs = 10\r\n");
+    let (folder, file) = Folder::with("e.toml", "strategy = 'tlb'\r\njobs = 10\r\n");
     let message = refused(&["experiment", &file, "--out", &folder.path("out")]);
     assert!(!message.contains("\\r") && message.contains("= 'tlb'\n"), "{message}");
 }

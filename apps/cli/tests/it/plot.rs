@@ -1,11 +1,10 @@
 //! Tests `pavior plot`: figures from tables, and drawings of jobs and placements.
 
-use crate::{Folder, good, good_input, pavior, refused, refused_for, stderr, stdout, words};
+use crate::{Folder, good, good_input, noted, refused, refused_for, words};
 
 #[test]
 fn figures_can_be_redrawn_from_the_tables() {
-    let folder = Folder::new();
-    let file = folder.write(
+    let (folder, file) = Folder::with(
         "e.toml",
         "machine = 'mesh:8x8'\nstrategy = ['ff', 'tff']\nload = [1, 2, 3]\njobs = 60\n\
          sides = ['uniform', 'exponential']\nprecision = 0.2\nmax-replications = 9\n\
@@ -63,13 +62,8 @@ fn crowd() -> String {
 
 #[test]
 fn filters_reduce_the_number_of_series() {
-    let folder = Folder::new();
-    let file = folder.write("results.csv", crowd());
-    let plot = |filter: &[&str]| {
-        let output = pavior(&[&["plot", &*file], filter].concat(), "");
-        assert!(output.status.success(), "{}", stderr(&output));
-        (stdout(&output), stderr(&output))
-    };
+    let (folder, file) = Folder::with("results.csv", crowd());
+    let plot = |filter: &[&str]| noted(&[&["plot", &*file], filter].concat(), "");
     let (_, note) = plot(&[]);
     assert!(note.contains("18 series") && note.contains("--filter"), "{note}");
     assert!(note.contains("strategy, scheduler") && note.contains("scheduler=fcfs"), "{note}");

@@ -1,8 +1,8 @@
 //! Tests that options and inputs that would have no effect are rejected.
 
 use crate::{
-    Folder, good, good_input, pavior, refused, refused_for, refused_input_for, stderr, stdout,
-    words,
+    Folder, good, good_input, noted, pavior, refused, refused_for, refused_input_for, stderr,
+    stdout, words,
 };
 
 const LOG: &str = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n\
@@ -118,7 +118,7 @@ fn jobs_that_can_never_be_placed_are_reported() {
     let row = text.lines().find(|line| line.starts_with("ff ")).unwrap();
     assert!(text.contains("strategy  rejected") && words(row)[1] == "2", "{text}");
     let sentence =
-        "Jobs that could never be placed were rejected and are excluded from all means: ff.";
+        "Jobs that could never be placed were rejected and are excluded from all means of: ff.";
     assert!(text.contains(sentence), "{text}");
 }
 
@@ -164,9 +164,7 @@ fn skipped_log_lines_are_counted() {
         folder("more.swf", &format!("{LOG}3 -1 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n"));
     let notes = |log: &str| {
         let run = format!("simulate --trace {log} --strategy ff --filter queue=2");
-        let output = pavior(&words(&run), "");
-        assert!(output.status.success(), "{}", stderr(&output));
-        stderr(&output)
+        noted(&words(&run), "").1
     };
     assert!(notes(&more).contains("note: 1 of 3 job lines were skipped"), "{}", notes(&more));
     assert!(!notes(&log).contains("skipped"), "{}", notes(&log));

@@ -5,8 +5,7 @@ use crate::{Folder, json, refused, words};
 /// Simulates two jobs on a row of four nodes. The first uses all nodes for 100 s; the second
 /// arrives 5 s later and uses one node. Returns the result of running the command with `run`.
 fn simulate<T>(reservations: &str, more: &str, run: fn(&[&str]) -> T) -> T {
-    let folder = Folder::new();
-    let log = folder.write("log.sim", "0 4 100\n5 1 10\n");
+    let (folder, log) = Folder::with("log.sim", "0 4 100\n5 1 10\n");
     let list = folder.write("ahead.jsonl", reservations);
     let fixed = "simulate --machine mesh:4 --strategy ff --no-timing --format json";
     run(&words(&format!("{fixed} --trace {log} --reservations {list} {more}")))
@@ -29,8 +28,7 @@ fn jobs_that_would_overlap_a_reservation_wait() {
 #[test]
 fn errors_in_reservation_lists_have_a_place() {
     let error = |list: &str| {
-        let folder = Folder::new();
-        let path = folder.write("ahead.jsonl", list);
+        let (_folder, path) = Folder::with("ahead.jsonl", list);
         refused(&words(&format!("simulate --machine mesh:4 --reservations {path} --jobs 9")))
     };
     let line = "{\"nodes\":[[0]],\"from\":6,\"to\":7}\n";

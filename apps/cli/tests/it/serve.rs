@@ -145,7 +145,7 @@ fn invalid_options_are_reported() {
     let folder = Folder::new();
     let data = folder.path("data");
     for (options, reason) in [
-        (vec!["--listen", "0.0.0.0:0"], "requires TLS"),
+        (vec!["--listen", "0.0.0.0:0"], "TLS is required"),
         (vec!["--listen", "nowhere"], "is not a valid address"),
         (vec!["--machine", "mesh:0x4"], "mesh:0x4"),
         (vec!["--machine", "a=mesh:4", "--machine", "a=mesh:5"], "appears twice"),
@@ -168,7 +168,7 @@ fn invalid_options_are_reported() {
 fn a_failed_start_leaves_the_default_machine_and_options_apply_to_it() {
     let folder = Folder::new();
     let data = folder.path("data");
-    refused_for(&["serve", "--data", &data, "--listen", "0.0.0.0:0"], "requires TLS");
+    refused_for(&["serve", "--data", &data, "--listen", "0.0.0.0:0"], "TLS is required");
     let granted = |rule: &[&str]| {
         let mut service = Service::start(&[&["--data", &data][..], rule].concat());
         let (_, machine) = service.send("GET", "/v1/machine", "");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{pavior, refused_for, stdout, words};
+use crate::{good, good_input, refused_for, words};
 
 const BUSY: &str = r#"{"job":7,"parts":[{"base":[2,0],"sides":[2,2]}]}
 {"job":"a","parts":[{"base":[5,0],"sides":[1,1]}]}
@@ -25,7 +25,7 @@ fn boxes_are_counted_with_a_bound() {
     assert_eq!(with("--nodes 4 --freedom any-box")["slots"], 1);
     assert_eq!(with("--shape 7x1")["slots"], 0);
     let never = words("slots --machine mesh:6x2 --shape 7x1 --format table");
-    assert_eq!(stdout(&pavior(&never, "")), "no 7x1 box fits even on an empty mesh:6x2\n");
+    assert_eq!(good(&never), "no 7x1 box fits even on an empty mesh:6x2\n");
     let empty = ask("--machine torus:16x16x16 --shape 4x4x4", "");
     assert_eq!((&empty["slots"], &empty["proven"]), (&json!(64), &json!(true)));
 }
@@ -47,7 +47,7 @@ fn moves_and_job_ends_free_more_boxes() {
     assert_eq!(found["next"], json!({"at": 12.5, "slots": 4, "proven": true}));
     assert_eq!(ask(busy, BUSY)["next"], json!(null));
     let table = format!("slots {busy} --moves 1 --format table");
-    let text = stdout(&pavior(&words(&table), &ends));
+    let text = good_input(&words(&table), &ends);
     let lines: Vec<&str> = text.lines().take(3).collect();
     let after = "After the moves: 2 boxes of size 3x1 fit simultaneously.";
     let next = "At 12.5: 4 boxes of size 3x1 fit simultaneously.";

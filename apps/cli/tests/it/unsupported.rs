@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Folder, good, pavior, refused_for, stderr, stdout, words};
+use crate::{Folder, good, noted, refused_for, words};
 
 /// Commands with a list of strategies, one of which does not work on the machine.
 const COMMANDS: [&str; 3] = [
@@ -27,10 +27,9 @@ fn errors_name_unsupported_values_and_the_option_to_skip_them() {
 #[test]
 fn skipped_values_are_reported() {
     for command in COMMANDS {
-        let output = pavior(&words(&format!("{command} --skip-unsupported")), "");
-        assert!(output.status.success(), "{}", stderr(&output));
-        assert!(stderr(&output).contains("note: Left out: strategy 2db does not work"));
-        let reply: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let (reply, notes) = noted(&words(&format!("{command} --skip-unsupported")), "");
+        assert!(notes.contains("note: Left out: strategy 2db does not work"), "{notes}");
+        let reply: Value = serde_json::from_str(&reply).unwrap();
         let skipped = &reply["skipped"][0];
         let named = ["parameter", "value", "machine"].map(|key| skipped[key].clone());
         assert_eq!(named, ["strategy", "2db", "mesh:4x4x4"].map(|word| json!(word)), "{reply}");
@@ -55,9 +54,8 @@ fn unsupported_schedulers_are_skipped() {
     let run = "simulate --service messages:5 --jobs 10 --replications 1 --strategy tff --scheduler \
                fcfs,easy-freedom --no-timing";
     refused_for(&words(run), "use --skip-unsupported to skip it");
-    let output = pavior(&words(&format!("{run} --skip-unsupported")), "");
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("Left out: scheduler easy-freedom on"), "{}", stderr(&output));
+    let (_, notes) = noted(&words(&format!("{run} --skip-unsupported")), "");
+    assert!(notes.contains("Left out: scheduler easy-freedom on"), "{notes}");
 }
 
 /// Writes an experiment with two machines. The strategy `2db` works on only one of them.
@@ -75,17 +73,16 @@ fn experiments_skip_combinations_and_resume() {
     let folder = Folder::new();
     let file = experiment(&folder, "plain.toml", "");
     let never = ["experiment", &file, "--out", &folder.path("never")];
-    refused_for(&never, "as does --skip-unsupported");
+    refused_for(&never, "or use --skip-unsupported");
     refused_for(&never, "plain.toml:2:13");
 
     // The option, the key in the file, and both together have the same effect, whether or not
     // shards are used.
     let keyed = experiment(&folder, "keyed.toml", "skip-unsupported = true\n");
     let run = format!("experiment {file} --skip-unsupported --out {}", folder.path("whole"));
-    let output = pavior(&words(&run), "");
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("Left out: strategy 2db"), "{}", stderr(&output));
-    let reply: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let (reply, notes) = noted(&words(&run), "");
+    assert!(notes.contains("Left out: strategy 2db"), "{notes}");
+    let reply: Value = serde_json::from_str(&reply).unwrap();
     assert_eq!(reply["skipped"].as_array().unwrap().len(), 1);
     assert_eq!(reply["results"].as_array().unwrap().len(), 6, "2db runs on the other machine");
     let report = folder.read("whole/report.html");
@@ -107,7 +104,7 @@ fn experiments_skip_combinations_and_resume() {
     }
     good(&["plot", &merged]);
     good(&words(&format!("{run} --resume")));
-    refused_for(&["experiment", &file], "as does --skip-unsupported");
+    refused_for(&["experiment", &file], "or use --skip-unsupported");
     let off = experiment(&folder, "off.toml", "skip-unsupported = false\n");
     refused_for(&["experiment", &off, "--skip-unsupported"], "sets skip-unsupported = false");
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::{Folder, good, pavior, refused_for, stderr, stdout, words};
+use crate::{Folder, good, noted, refused_for, stderr, stdout, words};
 
 const SCENARIOS: [&str; 3] = ["mesh-light", "mesh-heavy", "mesh-overloaded"];
 
@@ -37,8 +37,9 @@ fn checked(folder: &Path) -> Output {
     script("bounds.py", &[&folder.to_string_lossy()])
 }
 
-/// Runs the checker on an altered certificate, then restores it. Returns exit status and output.
-fn planted(folder: &Path, change: impl FnOnce(&mut Value)) -> (Option<i32>, String) {
+/// Alters a certificate, and checks the exit status and the output of the checker. Then restores
+/// the certificate.
+fn planted(folder: &Path, status: i32, message: &str, change: impl FnOnce(&mut Value)) {
     let path = folder.join("bounds.json");
     let whole = std::fs::read_to_string(&path).unwrap();
     let mut certificate: Value = serde_json::from_str(&whole).unwrap();
@@ -46,8 +47,9 @@ fn planted(folder: &Path, change: impl FnOnce(&mut Value)) -> (Option<i32>, Stri
     std::fs::write(&path, certificate.to_string()).unwrap();
     let output = checked(folder);
     std::fs::write(&path, whole).unwrap();
-    let text = stdout(&output) + &String::from_utf8_lossy(&output.stderr);
-    (output.status.code(), text)
+    let text = stdout(&output) + &stderr(&output);
+    assert_eq!(output.status.code(), Some(status), "{text}");
+    assert!(text.contains(message), "{text}");
 }
 
 #[test]
@@ -67,31 +69,23 @@ fn certificates_are_verified_and_false_ones_rejected() {
     }
     let heavy = out.join("mesh-heavy");
     for name in ["completions", "node_completions", "makespan"] {
-        let (status, text) = planted(&heavy, |bounds| {
-            let claim = bounds[name]["claim"].as_i64().unwrap();
-            bounds[name]["claim"] = json!(claim + 1);
+        let certificate: Value =
+            serde_json::from_str(&folder.read("yardstick/mesh-heavy/bounds.json")).unwrap();
+        let claim = certificate[name]["claim"].as_i64().unwrap() + 1;
+        planted(&heavy, 1, &format!("{name}: {claim} s is not proven"), |bounds| {
+            bounds[name]["claim"] = json!(claim);
         });
-        assert_eq!(status, Some(1), "{text}");
-        assert!(text.contains(&format!("{name}: ")) && text.contains("is not proven"), "{text}");
     }
-    let (status, text) = planted(&heavy, |bounds| {
+    planted(&heavy, 2, "-1 is not a whole number from 0", |bounds| {
         bounds["completions"]["proof"]["prices"][3] = json!(-1);
     });
-    assert_eq!(status, Some(2), "{text}");
-    assert!(text.contains("-1 is not a whole number from 0"), "{text}");
-    let (status, text) = planted(&heavy, |bounds| {
-        let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
-        *bounds = serde_json::from_str(&other).unwrap();
-    });
-    assert_eq!(status, Some(1), "{text}");
-    assert!(text.contains("the certificate is for other jobs"), "{text}");
+    let other: Value =
+        serde_json::from_str(&folder.read("yardstick/mesh-overloaded/bounds.json")).unwrap();
+    planted(&heavy, 1, "the certificate is for other jobs", |bounds| *bounds = other.clone());
     // A proof for other jobs is also valid here, but its bound is weaker than the certificate's.
-    let (status, text) = planted(&heavy, |bounds| {
-        let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
-        let other: Value = serde_json::from_str(&other).unwrap();
+    planted(&heavy, 1, "is not proven", |bounds| {
         bounds["completions"]["proof"] = other["completions"]["proof"].clone();
     });
-    assert_eq!(status, Some(1), "{text}");
 }
 
 #[test]
@@ -117,14 +111,8 @@ fn runs_can_be_reproduced_from_placements() {
         assert!(text.contains("60 jobs started, 60 of them ended, 0 faults"), "{text}");
         let turnaround = text.lines().find_map(|line| line.strip_prefix("turnaround: ")).unwrap();
         let hours = turnaround.parse::<f64>().unwrap() / 3600.0;
-        let names = [scenario, strategy, scheduler];
-        let is_it = |row: &&Value| {
-            ["scenario", "strategy", "scheduler"]
-                .iter()
-                .zip(names)
-                .all(|(key, name)| row[key] == *name)
-        };
-        let row = rows.iter().find(is_it).unwrap();
+        let names = |row: &Value| ["scenario", "strategy", "scheduler"].map(|key| row[key].clone());
+        let row = rows.iter().find(|row| names(row) == [scenario, strategy, scheduler]).unwrap();
         assert_eq!(row["jobs"], 60);
         assert!((row["turnaround_h"].as_f64().unwrap() - hours).abs() < 1e-4, "{row}: {hours}");
         for (fault, text) in forged(&folder) {
@@ -174,9 +162,7 @@ fn forged(folder: &Folder) -> [(String, &'static str); 4] {
 fn statements_about_skipped_runs_are_not_judged() {
     let folder = Folder::new();
     let out = folder.path("yardstick");
-    let output = pavior(&["yardstick", "--quick", "--strategy", "ff", "--out", &out], "");
-    assert!(output.status.success());
-    let text = stderr(&output);
+    let (_, text) = noted(&["yardstick", "--quick", "--strategy", "ff", "--out", &out], "");
     assert!(text.contains("note: statements not evaluated because their runs were skipped: Y1, "));
     assert!(!text.contains("statements hold"), "{text}");
     let table = folder.read("yardstick/statements.csv");

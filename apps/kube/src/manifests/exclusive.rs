@@ -83,12 +83,13 @@ fn confirmation_text(resource: &str, users: Result<Vec<String>, KubeError>) -> S
             }
             format!("The cluster currently has {} such pods: {}", users.len(), names.join(", "))
         }
-        Err(why) => format!("Cannot list the pods that currently request it: {why}"),
+        Err(why) => format!("Cannot list the pods that currently request this resource: {why}"),
     };
     format!(
-        "with --resource {resource}, the API server will reject every new pod in the cluster that \
-         requests this resource and does not belong to a Job with pavior.dev/shape, including new \
-         pods in Deployments. {state}. If this is intended, add --exclusive"
+        "with --resource {resource}, the API server will reject every new pod, throughout the \
+         cluster, that requests this resource but does not belong to a Job with pavior.dev/shape. \
+         This includes new pods in Deployments. {state}. If this is intended, add \
+         --exclusive"
     )
 }
 
@@ -96,11 +97,12 @@ fn confirmation_text(resource: &str, users: Result<Vec<String>, KubeError>) -> S
 pub(super) fn warning(resource: &str) -> String {
     let limit = resource.replace('.', "\\.");
     format!(
-        "# With these policies, the API server rejects EVERY new pod in the cluster that requests\n\
-         # {resource} and does not belong to a Job with pavior.dev/shape, including new pods in\n\
-         # Deployments. To list the pods that currently request it:\n\
-         #   kubectl get pods -A -o custom-columns='NAMESPACE:.metadata.namespace,\
-         NAME:.metadata.name,LIMIT:.spec.containers[*].resources.limits.{limit},\
+        "# With these policies, the API server rejects EVERY new pod, throughout the cluster, \
+         that\n# requests {resource} but does not belong to a Job with pavior.dev/shape. This \
+         includes\n# new pods in Deployments. To list the pods that currently request this \
+         resource:\n#   kubectl get pods -A -o \
+         custom-columns='NAMESPACE:.metadata.namespace,NAME:.metadata.name,\
+         LIMIT:.spec.containers[*].resources.limits.{limit},\
          INIT:.spec.initContainers[*].resources.limits.{limit}' | grep -v '<none> *<none> *$'\n"
     )
 }

@@ -155,7 +155,7 @@ fn answer_waiting(waiting: &Waiting, quota_s: u64, is_late: bool) -> CheckAnswer
         },
         Prospect::Waits if is_late => CheckAnswer::new(
             CheckState::Retry,
-            format!("its quota is released because it has waited too long: {why}"),
+            format!("its quota is released because the Job has waited too long: {why}"),
         ),
         Prospect::Waits => {
             let start = waiting.starts_at.map_or(String::new(), |at| {

@@ -193,8 +193,8 @@ fn parse_strategy(text: Option<&str>, grid: Grid) -> Result<Strategy, String> {
     Engine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
     if text.is_some() && !grants_exact_boxes(&strategy, &grid) {
         return Err(format!(
-            "strategy: `{strategy}` does not give every Job a single box of its shape; use one \
-             that does, such as tff"
+            "strategy: `{strategy}` does not give every Job a single box of its shape; use a \
+             strategy that does, such as tff"
         ));
     }
     Ok(strategy)

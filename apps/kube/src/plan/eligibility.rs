@@ -78,7 +78,7 @@ fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
         pods.is_some_and(|pods| Some(pods) < job.spec.completions)
     };
     if group.jobs().iter().any(is_partial) {
-        return refuse(Prospect::Blocked, "Kueue admits fewer pods than its shape has nodes");
+        return refuse(Prospect::Blocked, "Kueue admits fewer pods than the Job's shape has nodes");
     }
     let is_elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
     if group.completions() != nodes || group.jobs().iter().any(is_elastic) {

@@ -24,8 +24,8 @@ use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::JobGroup;
 
 /// The reason shown for a Job whose nodes Kueue chooses.
-const TOPOLOGY: &str =
-    "Kueue's topology-aware scheduling chooses its nodes; disable it or remove pavior.dev/shape";
+const TOPOLOGY: &str = "Kueue's topology-aware scheduling chooses the Job's nodes; disable it or \
+                        remove pavior.dev/shape";
 
 /// The queue's proposals, the Jobs that are still waiting, and the node counts.
 #[derive(Debug)]
@@ -194,7 +194,7 @@ fn start(
     while let Some((id, cuboid)) = state.planner.start_next().map_err(|error| error.to_string())? {
         let cuboid = cuboid.ok_or("the strategy chose nodes that do not form a box")?;
         let proposal = proposal(layout, &queue.candidate(id).group, &cuboid);
-        list.proposals.push(proposal.ok_or("the strategy chose a node without a Node object")?);
+        list.proposals.push(proposal.ok_or("the strategy chose a node that has no Node object")?);
         list.jobs.insert(id);
     }
     Ok(list)

@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
+from functools import partial
 from html import escape
 from inspect import cleandoc
 from pathlib import Path
@@ -26,11 +27,6 @@ LONGEST = 200
 """The maximum length of a formatted list, in characters."""
 
 
-def _is_own(value: object) -> bool:
-    """Returns True for a strategy or scheduler of the caller's own, which is a class or a function."""
-    return callable(value)
-
-
 def _toml(value: object) -> str:
     """Formats a value, or a list of values, as TOML."""
     if isinstance(value, bool):
@@ -42,7 +38,7 @@ def _toml(value: object) -> str:
         return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
-    if _is_own(value):
+    if callable(value):  # a strategy or scheduler of the caller's own
         return json.dumps(name_of(value))
     if hasattr(value, "tolist"):  # numpy
         return _toml(value.tolist())
@@ -98,7 +94,7 @@ def _own(parameters: dict[str, Any]) -> list[OwnClass]:
     for key in ("strategy", "strategies", "scheduler", "schedulers"):
         given = parameters.get(key, ())
         given = given if isinstance(given, list | tuple) else (given,)
-        own += [one for one in given if _is_own(one)]
+        own += [one for one in given if callable(one)]
     return own
 
 
@@ -111,11 +107,6 @@ def _is_path(source: str | os.PathLike[str]) -> bool:
 
 def _shortened(words: str) -> str:
     return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
-
-
-def _rows(table: Table) -> list[dict[str, Any]]:
-    columns = [table[name] for name in table.columns]
-    return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 class Results:
@@ -155,7 +146,7 @@ class Results:
         """
         altair: Any = importlib.import_module("altair")
 
-        rows = [row for row in _rows(self.means) if row["metric"] == y and row["mean"] is not None]
+        rows = [row for row in self.means if row["metric"] == y and row["mean"] is not None]
         if not rows:
             raise KeyError(f"{y} was not measured")
         for row in rows:
@@ -340,7 +331,8 @@ class Experiment:
     def __reduce__(self) -> tuple[object, ...]:
         given = self._specification
         given.__reduce__()  # Raises an error if there is a Trace, which cannot leave its process.
-        return (_rebuild, (type(self), given.text, given.folder, given.name, given.classes))
+        again = partial(type(self), given.text, folder=given.folder, name=given.name, classes=given.classes)
+        return (again, ())
 
     def _repr_html_(self) -> str:
         """Shows the parameters that vary, and the text."""
@@ -378,9 +370,3 @@ class Experiment:
 Experiment.__init__.__doc__ = "\n\n".join(
     cleandoc(text) for text in (Experiment.__init__.__doc__, Parameters.__doc__) if text
 )
-
-
-def _rebuild(
-    kind: type[Experiment], text: str, folder: str, name: str, classes: tuple[OwnClass, ...]
-) -> Experiment:
-    return kind(text, folder=folder, name=name, classes=classes)

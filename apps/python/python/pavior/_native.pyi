@@ -725,15 +725,16 @@ def simulate(
             {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}; "nodes":[[1,1]] may
             replace "boxes"
             (str; default None)
-        freedom: the placements that jobs accept: box, turned, any-box, connected or any; may vary
-            by size, column or share of jobs, as in box:16,connected, box:queue=2 or any:25%
+        freedom: the placements that jobs accept: box, turned, any-box, connected or any; may
+            depend on a job's size (box:16,connected), on a column (box:queue=2) or on a share of
+            jobs (any:25%)
             (str; default None)
-        migration: moves running jobs to make room for the oldest waiting job if doing so pays off;
-            the value is the run time added to a job per node moved
+        migration: moves running jobs to make room for the oldest waiting job if this pays off; the
+            value is the run time that a move adds to a job, per node moved
             (float or timedelta, in units of time; default None)
-        movable: the running jobs that may be moved, selected by maximum size in nodes (64), a
-            column's value (queue=1) or a share of all jobs (25%); a job qualifies if it meets any
-            of the conditions; default: all
+        movable: the running jobs that may be moved: those that meet any of the given conditions,
+            each a maximum size in nodes (64), a column's value (queue=1) or a share of all jobs
+            (25%); default: all
             (str; default None)
 
     Parameters: Synthetic workload
@@ -749,8 +750,8 @@ def simulate(
             (float, in jobs per unit of time; default 1.5)
 
     Parameters: Messages (service messages or iterations; logs with communication)
-        communication: the fraction of a logged job's run time spent on communication, 0 to 1; the
-            duration of this part depends on the network
+        communication: the fraction of a logged job's run time, from 0 to 1, that is spent on
+            communication; the duration of this part depends on the network
             (float; default None)
         contention: the model of contention between logged jobs that share links
             ('estimated' (a queueing model of the links), 'simulated' (a slow simulation of the
@@ -775,14 +776,14 @@ def simulate(
             (row by row, with every other row of the job reversed), 'hilbert' (along the Hilbert
             curve through the machine), 'greedy' (next to the previous rank if possible, otherwise
             on the nearest unused node), 'pattern' (chosen so that the pattern's messages need few
-            hops, even within one box); default 'coordinates')
+            hops, even if the job has a single box); default 'coordinates')
         flits: the message length
             (int, in flits; default 8)
         routing_delay: the time a node takes to route a header
             (int, in cycles; default 3)
         buffer: the capacity of each channel's buffer
             (int, in flits; default 1)
-        engine: the network engine; both give the same results
+        engine: the network engine; the two engines give the same results
             ('worm' (header events only), 'flit' (flit by flit); default 'worm')
         release: when a channel becomes free for the next message
             ('drained' (when its buffer has drained), 'passed' (when the tail has passed); default
@@ -807,17 +808,18 @@ def simulate(
             (int, in lines; default None)
         filter: keeps only jobs whose fields have these values, such as partition=gpu,queue=1
             (str; default None)
-        status: keeps only jobs with one of these statuses, separated by commas (numeric codes as
-            in field 11 of the log, or names)
+        status: keeps only jobs with one of these comma-separated statuses: names, or numeric codes
+            as in field 11 of the log
             (str; default None)
         estimates: the run-time estimates given to schedulers: log, exact or factor:2
             (str; default 'log')
-        kill: kills logged jobs at their estimates, not counting time added by messages and moves
+        kill: kills logged jobs when they reach their estimates; time added by messages and moves
+            does not count
             (bool; default False)
         lenient: skips and counts malformed lines instead of stopping at the first
             (bool; default False)
-        dependencies: submits each job only after its predecessors in the log have ended (fields 17
-            and 18)
+        dependencies: submits each job only after its predecessors in the log (fields 17 and 18)
+            have ended
             (bool; default None)
         processors_per_node: the number of processors per node; 1 treats sizes as node counts,
             regardless of the header
@@ -868,11 +870,11 @@ def simulate(
             (int; default 1)
 
     Parameters: Results
-        progress: True shows progress on standard error, False does not, and None does so only on a
-            terminal, after two seconds; a function is called every half second
+        progress: True shows progress on standard error; None does so only if that is a terminal,
+            and only after two seconds; False does not. A function is called every half second
             (bool, or a function that takes a `Progress`; default None)
-        slowdown_bound: the minimum run time for the bounded slowdown; default: 10 s (logs) or 1
-            unit
+        slowdown_bound: the minimum run time used in the bounded slowdown; default: 10 s (logs) or
+            1 unit
             (float or timedelta, in units of time; default None)
         metrics: the metrics to observe; +NAME adds one to the defaults; see `pavior metrics`
             (str or a sequence of str; default None)

@@ -8,7 +8,7 @@ use pavior::{Cuboid, NodeId, Placement, Sides};
 use super::Decisions;
 use super::features::floats;
 use super::run::SteppedRun;
-use crate::arrays::free_bytes;
+use crate::arrays::{bytes_at, free_bytes};
 
 /// A run in which the caller places the jobs.
 pub(super) struct Allocating {
@@ -76,12 +76,8 @@ impl Decisions for Allocating {
         let chosen = self.chosen.and_then(|(index, _)| queue.get(index));
         let job = chosen.map(|job| run.features(job)).unwrap_or_default();
         let grid = run.simulation.machine().grid();
-        let mut mask = vec![0; grid.nodes() as usize];
-        if chosen.is_some() {
-            for base in self.bases.row_major() {
-                mask[grid.id(base).index()] = 1;
-            }
-        }
+        let bases = chosen.is_some().then(|| self.bases.row_major());
+        let mask = bytes_at(grid, bases.into_iter().flatten().map(|base| grid.id(base)));
         vec![free_bytes(run.simulation.machine().free()), run.remaining(), floats(&job), mask]
     }
 }

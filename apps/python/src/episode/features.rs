@@ -10,11 +10,7 @@ pub(super) const COLUMNS: usize = 6;
 
 /// Returns the bytes of an array of 32-bit floats.
 pub(super) fn floats(values: &[f32]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(4 * values.len());
-    for value in values {
-        bytes.extend_from_slice(&value.to_ne_bytes());
-    }
-    bytes
+    values.iter().flat_map(|value| value.to_ne_bytes()).collect()
 }
 
 impl SteppedRun {

@@ -171,7 +171,7 @@ impl Episode {
         let (arrays, waited, over, now, counts) = self.with(py, |decisions| {
             let arrays = decisions.observe();
             let run = decisions.run();
-            let (waited, simulation) = (run.take_waited(), &run.simulation);
+            let (waited, simulation) = (std::mem::take(&mut run.waited), &run.simulation);
             let (queue, running) = (simulation.queue().len(), simulation.running().len());
             let counts = (queue, running, simulation.completed());
             Ok((arrays, waited, run.over, simulation.now(), counts))

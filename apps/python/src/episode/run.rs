@@ -9,7 +9,7 @@ pub(super) struct SteppedRun {
     /// The mean of the jobs' estimates, in ticks.
     scale: f64,
     /// The time integral of the number of waiting jobs since the last read, in ticks.
-    waited: f64,
+    pub(super) waited: f64,
     pub(super) over: bool,
     stop: Stop,
 }
@@ -25,11 +25,6 @@ impl SteppedRun {
         self.over = !self.simulation.advance(&self.stop)?;
         self.waited += self.simulation.now().since(since).ticks() * waiting as f64;
         Ok(())
-    }
-
-    /// Returns and resets the time integral of the number of waiting jobs, in ticks.
-    pub(super) fn take_waited(&mut self) -> f64 {
-        std::mem::take(&mut self.waited)
     }
 
     /// Maps a length of time to length / (length + scale), so that the mean estimate becomes 1/2.

@@ -86,9 +86,7 @@ impl Decisions for Scheduling {
         let first = self.fits.iter().position(|&fits| fits);
         match (starts, first) {
             (true, _) => self.run.simulation.start(Start::at(action))?,
-            (false, Some(oldest)) if !waits => {
-                self.run.simulation.start(Start::at(oldest))?;
-            }
+            (false, Some(oldest)) if !waits => self.run.simulation.start(Start::at(oldest))?,
             _ => self.run.advance()?,
         }
         self.run_to_decision()?;

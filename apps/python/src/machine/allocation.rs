@@ -8,7 +8,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::arrays::{array, boxes};
+use crate::arrays::{array, boxes, bytes_at};
 use crate::errors::value;
 use crate::explain;
 use crate::jobs::JobName;
@@ -44,11 +44,9 @@ impl Allocation {
 
     /// Returns an array `[z, y, x]` that is True at the job's nodes. Requires numpy.
     fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut bytes = vec![0; self.shared.grid.nodes() as usize];
-        for node in self.placement.parts().iter().flat_map(|part| part.nodes(&self.shared.grid)) {
-            bytes[node.index()] = 1;
-        }
-        array(py, &self.shared.grid, &bytes, "bool")
+        let grid = &self.shared.grid;
+        let nodes = self.placement.parts().iter().flat_map(|part| part.nodes(grid));
+        array(py, grid, &bytes_at(grid, nodes), "bool")
     }
 
     /// Releases the nodes. Raises `KeyError` if the job holds no nodes.

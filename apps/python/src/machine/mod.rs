@@ -17,11 +17,10 @@ use crate::arguments::{self, read, shown, whole};
 use crate::arrays::{array, boxes, free_nodes, word};
 use crate::errors::{bad_name, failed, other, refused, value};
 use crate::explain::{self, Explanation};
-use crate::geometry;
 use crate::jobs::{JobName, Jobs};
 use crate::shared_state::{Inner, SharedState};
 use crate::slots::{self, Slots};
-use crate::strategies;
+use crate::{geometry, strategies};
 use allocation::{new_name, release};
 use request::NodeRequest;
 
@@ -210,12 +209,10 @@ impl Machine {
         let request = asked.request(&mut inner.shaper);
         let answer = inner.machine.probe(&request);
         inner.check(py)?;
-        match answer {
-            Ok(placement) => {
-                Ok(boxes(py, &self.shared.grid, placement.parts())?.into_any().unbind())
-            }
-            Err(refusal) => Ok(word(py, refusal)),
-        }
+        Ok(match answer {
+            Ok(placement) => boxes(py, &self.shared.grid, placement.parts())?.into_any().unbind(),
+            Err(refusal) => word(py, refusal),
+        })
     }
 
     /// Compares where several strategies would place a request, and finds the jobs that block it.

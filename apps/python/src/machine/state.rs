@@ -81,11 +81,7 @@ pub(crate) fn from_json(text: &str) -> PyResult<SharedState> {
             Ok(Cuboid::new(numbers(&grid, &part.base, 0)?, numbers(&grid, &part.sides, 1)?))
         };
         let parts = parts.iter().map(part).collect::<PyResult<Vec<Cuboid>>>()?;
-        let placement = match parts[..] {
-            [whole] => Placement::Whole(whole),
-            _ => Placement::Parts(parts),
-        };
-        let held = built.allocate_at(number, placement);
+        let held = built.allocate_at(number, parts.into());
         held.map_err(|error| value(format!("job {name}: {error}")))?;
         jobs.add(&name, number);
     }

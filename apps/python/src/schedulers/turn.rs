@@ -258,9 +258,7 @@ impl MachineView {
     /// Returns a copy of the machine for trying out a plan. Each job's name is its `id`.
     fn fork(&self, py: Python<'_>) -> PyResult<PyMachine> {
         let machine = turn(|turn| Ok(turn.machine().clone()))?;
-        if let Some(error) = machine.error() {
-            return Err(failed(py, &error));
-        }
+        machine.error().map_or(Ok(()), |error| Err(failed(py, &error)))?;
         // Jobs are numbered from 0 in order of arrival, so a number can serve as a name.
         let rule = pavior::workload::Selection::defaults(ShapeRule::builtin()[0]);
         Ok(PyMachine::of(SharedState::new(machine, Jobs::default(), rule, 1)))

@@ -14,10 +14,9 @@ use super::raised::Raised;
 use super::strategy;
 use crate::arguments::{self, whole};
 use crate::errors::{failed, value};
-use crate::excerpt;
-use crate::geometry;
 use crate::interrupt::interruptible_own;
 use crate::progress::Reporter;
+use crate::{excerpt, geometry};
 
 const DEFAULT_MACHINE: &str = "mesh:3x3";
 /// The size of the largest machine, in nodes, on which every occupancy is tried.
@@ -74,17 +73,15 @@ impl Judgement {
 
     /// Describes the result, and draws the wrong answer, if any.
     fn _repr_html_(&self) -> String {
-        let summary = format!("<p>{}</p>", escape(&self.summary()));
+        let paragraph = |text: &str| format!("<p>{}</p>", escape(text));
+        let summary = paragraph(&self.summary());
         match &self.flaw {
             None => summary,
             Some(Flaw::Answer(example)) => {
-                let sentence = pavior::text::cell(&example.sentence());
-                let drawn = pavior::draw::counterexample(example);
-                format!("{summary}<p>{}</p>{drawn}", escape(&sentence))
+                let sentence = paragraph(&pavior::text::cell(&example.sentence()));
+                summary + &sentence + &pavior::draw::counterexample(example)
             }
-            Some(Flaw::Words(words)) => {
-                format!("{summary}<p>{}</p>", escape(&pavior::text::cell(words)))
-            }
+            Some(Flaw::Words(words)) => summary + &paragraph(&pavior::text::cell(words)),
         }
     }
 
@@ -156,13 +153,12 @@ pub(crate) fn judge(
         None => Ok(judged),
     });
     let judged = reporter.finish(py, judged, || raised.asked())?;
-    Ok(match judged {
-        Ok(answers) => Judgement { subject, answers, flaw: None },
-        Err(Flaw::Answer(example)) => {
-            Judgement { subject, answers: example.answers, flaw: Some(Flaw::Answer(example)) }
-        }
-        Err(flaw) => Judgement { subject, answers: 0, flaw: Some(flaw) },
-    })
+    let (answers, flaw) = match judged {
+        Ok(answers) => (answers, None),
+        Err(Flaw::Answer(example)) => (example.answers, Some(Flaw::Answer(example))),
+        Err(flaw) => (0, Some(flaw)),
+    };
+    Ok(Judgement { subject, answers, flaw })
 }
 
 fn describe(selection: &Selection, machine: &str) -> String {

@@ -117,11 +117,7 @@ pub(crate) fn placement(
     let part = |part: PyResult<Bound<'_, PyAny>>| {
         part?.cast::<PyBox>().map_err(|_| wrong())?.get().on(grid)
     };
-    let parts = parts.map(part).collect::<PyResult<Vec<Cuboid>>>()?;
-    Ok(Some(match parts[..] {
-        [whole] => Placement::Whole(whole),
-        _ => Placement::Parts(parts),
-    }))
+    Ok(Some(parts.map(part).collect::<PyResult<Vec<Cuboid>>>()?.into()))
 }
 
 /// Selects a strategy by name or by Python class.

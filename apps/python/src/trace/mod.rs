@@ -113,8 +113,8 @@ impl Trace {
             }
             if values != ["false"] {
                 return Err(value(
-                    "first, filter, status, lenient and similar options apply only to files; \
-                     select rows in the table instead",
+                    "options such as first, filter, status and lenient apply only to files; for a \
+                     table, select its rows instead",
                 ));
             }
         }

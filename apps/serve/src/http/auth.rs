@@ -79,7 +79,7 @@ impl Access {
             return Err("a character is not visible ASCII; it may be a byte order mark or NUL");
         }
         if words.iter().any(|word| word.contains('#')) {
-            return Err("a comment must follow a space, and a token may not contain #");
+            return Err("a comment must be preceded by a space, and a token may not contain #");
         }
         let [secret, words @ ..] = &words[..] else { return Ok(()) };
         if self.tokens.iter().any(|earlier| earlier.secret == *secret) {

@@ -103,7 +103,10 @@ fn check_media_type(request: &Request) -> Result<(), Fault> {
         }
         (Some(_), Some(_)) => "the request has two Content-Type headers".to_string(),
     };
-    let detail = format!("{detail}; bodies must be application/json, as `curl --json` sends them");
+    let detail = format!(
+        "{detail}; send the body as application/json, for example with `curl \
+                          --json`"
+    );
     unsupported(&detail)
 }
 

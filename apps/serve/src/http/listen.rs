@@ -40,10 +40,10 @@ pub enum ListenError {
     #[error("`{0}` is not a valid address; use unix:PATH, or HOST:PORT such as 127.0.0.1:8080")]
     Address(String),
     /// Other machines could read the traffic.
-    #[error("{0} is reachable from other machines, which requires TLS (--tls-cert and --tls-key)")]
+    #[error("{0} is reachable from other machines, so TLS is required (--tls-cert and --tls-key)")]
     NeedsTls(SocketAddr),
     /// The address is reachable from other machines, but no authentication is configured.
-    #[error("{0} is reachable from other machines, which requires --token-file or --client-ca")]
+    #[error("{0} is reachable from other machines, so --token-file or --client-ca is required")]
     NeedsToken(SocketAddr),
     /// The address cannot be bound.
     #[error("cannot listen on {address}: {error}")]

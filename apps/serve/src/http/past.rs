@@ -46,6 +46,9 @@ pub(super) fn compacted(upto: u64) -> Fault {
 /// Returns the problem for a record that does not exist yet. The caller may have seen its number
 /// before the data was restored from an older backup.
 pub(super) fn ahead(record: u64, last: u64) -> Fault {
-    let detail = format!("no record {record}; the last is {last}; start again from GET /v1/state");
+    let detail = format!(
+        "there is no record {record} (the last is {last}); start again from GET \
+                          /v1/state"
+    );
     Fault::new(StatusCode::GONE, "ahead", detail)
 }

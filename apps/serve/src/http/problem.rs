@@ -144,7 +144,7 @@ impl From<Unavailable> for Fault {
             }
             Unavailable::Unknown(reason) => (
                 "outcome-unknown",
-                format!("the command may have been carried out; retry with the same key: {reason}"),
+                format!("the command may have been carried out: {reason}; retry with the same key"),
             ),
             Unavailable::Stopping => ("stopping", "the service is shutting down".to_string()),
         };

@@ -78,7 +78,7 @@ pub(crate) enum LeaseOrWaiting {
 #[utoipa::path(
     get, path = "/v1/leases", tag = "leases", params(ListQuery),
     responses(
-        (status = 200, description = "a page of leases and the start of the next", body = Leases),
+        (status = 200, description = "a page of leases, and where the next begins", body = Leases),
         Guarded, Missing
     )
 )]

@@ -143,7 +143,12 @@ fn open_store(options: &ServiceOptions) -> Result<OpenStore, ServiceError> {
     let (store, opened) = JournalStore::open(Arc::new(folder))?;
     if let Some(kept) = opened.kept {
         let bytes = opened.cut;
-        tracing::warn!(bytes, kept, "discarded the unacknowledged journal tail");
+        tracing::warn!(
+            bytes,
+            kept,
+            "moved an unacknowledged write from the journal to a separate \
+                                     file"
+        );
     }
     layout.note().map_err(failed)?;
     Ok((Box::new(store), None))

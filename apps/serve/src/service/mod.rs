@@ -211,7 +211,7 @@ impl Service {
             drop(writer_thread.join());
         });
         if tokio::time::timeout(FINISH_TIMEOUT, stopped).await.is_err() {
-            tracing::warn!("stopped during a decision; it was not carried out");
+            tracing::warn!("stopped while making a decision; the decision was not carried out");
         }
         Ok(())
     }

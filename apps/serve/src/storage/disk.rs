@@ -93,7 +93,7 @@ impl DiskFolder {
                 }
                 Err(fs::TryLockError::Error(error)) => {
                     let folder = path.display();
-                    tracing::warn!(%error, %folder, "cannot fully lock the directory");
+                    tracing::warn!(%error, %folder, "cannot acquire all locks on the directory");
                 }
             }
         }

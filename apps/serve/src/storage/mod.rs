@@ -52,8 +52,8 @@ pub enum StoreError {
     },
     /// The data was written by another version, which this version cannot read.
     #[error(
-        "{file}: found {what} at offset {offset}, written by another version; use that version to \
-         read it"
+        "{file}: found {what} at offset {offset}; this was written by another version, so use that \
+         version to read the file"
     )]
     OtherVersion {
         /// The file.

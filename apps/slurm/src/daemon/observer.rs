@@ -98,7 +98,7 @@ impl Observer {
         let is_ok = ledger.is_ok();
         let status = match ledger {
             Ok(ledger) => self.publish(ledger),
-            Err(error) => format!("the page shows the last known state: {error}"),
+            Err(error) => format!("{error}; the page shows the last known state"),
         };
         self.metrics.cycle(is_ok, begun);
         self.manager.alive(status);

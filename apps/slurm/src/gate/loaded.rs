@@ -68,8 +68,8 @@ impl LoadedGate {
             }
             LoadedGate::Other => {
                 "slurmctld has loaded a gate for another version or configuration; run pavior \
-                 slurm install DIR again, where DIR is the directory that contains slurm.conf, and \
-                 then touch your job_submit.lua to make Slurm reload the gate"
+                 slurm install DIR again (DIR is the directory that contains slurm.conf), and then \
+                 touch your job_submit.lua to make Slurm reload the gate"
                     .into()
             }
             LoadedGate::Absent => format!(
@@ -81,7 +81,8 @@ impl LoadedGate {
             LoadedGate::Unknown(message) => format!(
                 "cannot determine whether slurmctld has loaded the gate, because something else \
                  rejects the test job ({message}); allow one-minute jobs in your own \
-                 job_submit.lua, and put lua before other JobSubmitPlugins that reject them"
+                 job_submit.lua, and put lua before any other JobSubmitPlugins that reject such \
+                 jobs"
             ),
         };
         Some(format!("job_submit.lua: {text}"))

@@ -42,7 +42,7 @@ pub(crate) fn names(
 ) -> Result<Vec<NodeName>, String> {
     let is_pattern = matches!(&nodes, Nodes::Text(text) if text.contains(['{', '}']));
     if first.is_some() && !is_pattern {
-        return Err("first applies only to patterns such as n{x}-{y}-{z}".into());
+        return Err("first: applies only to patterns such as n{x}-{y}-{z}".into());
     }
     let names = match nodes {
         Nodes::Text(pattern) if is_pattern => from_pattern(grid, &pattern, first)?,

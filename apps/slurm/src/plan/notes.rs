@@ -42,11 +42,11 @@ pub(crate) fn reserved_note(world: World<'_>) -> Note {
     let is_here = |one: &Reservation| one.nodes.iter().any(|name| config.nodes.contains_key(name));
     let mut magnetic = ledger.reservations.iter().filter(|one| one.is_magnetic);
     let magnetic = magnetic.find(|one| is_here(one)).map_or(String::new(), |one| {
-        format!("; nodes in the magnetic reservation {0} need --reservation={0}", one.name)
+        format!("; to use nodes in the magnetic reservation {0}, add --reservation={0}", one.name)
     });
     Note::new(&format!(
-        "pavior: waiting for a reservation to end, because every box of its shape contains nodes \
-         that are reserved before its time limit would expire{magnetic}"
+        "pavior: waiting for a reservation to end, because every box of the job's shape contains \
+         nodes that are reserved before the job's time limit would expire{magnetic}"
     ))
 }
 

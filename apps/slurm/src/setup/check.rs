@@ -51,8 +51,9 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     findings.faults.extend(site.unknown.iter().map(unknown));
     let ungated = |name: &str| {
         format!(
-            "slurm.conf: jobs in partition {} bypass the gate on the machine's nodes; add this \
-             partition to partitions in pavior.toml, or remove the machine's nodes from it",
+            "slurm.conf: jobs in partition {} can use the machine's nodes but bypass the gate; add \
+             this partition to partitions in pavior.toml, or remove the machine's nodes from this \
+             partition",
             shown(name)
         )
     };
@@ -75,8 +76,8 @@ fn conf_faults(config: &Config, loaded: &str, reservations: &[Reservation]) -> V
     }
     if value("TopologyPlugin").contains("torus") {
         faults.push(
-            "slurm.conf: use TopologyPlugin=topology/flat (topology/none before 23.11), because \
-             torus3d rejects node lists"
+            "slurm.conf: torus3d rejects node lists; use TopologyPlugin=topology/flat \
+             (topology/none before 23.11)"
                 .into(),
         );
     }
@@ -86,8 +87,8 @@ fn conf_faults(config: &Config, loaded: &str, reservations: &[Reservation]) -> V
         }
         if value("SchedulerParameters").contains("extra_constraints") {
             faults.push(
-                "pavior.toml: tell = \"extra\" conflicts with extra_constraints in slurm.conf, \
-                 which makes Slurm interpret that field as node constraints"
+                "pavior.toml: tell = \"extra\" conflicts with slurm.conf, where extra_constraints \
+                 makes Slurm interpret the extra field as node constraints"
                     .into(),
             );
         }
@@ -134,7 +135,9 @@ fn advice(config: &Config, loaded: &str) -> Vec<String> {
     }
     if scheduler.contains("bf_licenses") {
         advice.push(
-            "slurm.conf: remove bf_licenses; it makes the main scheduler stop at gated jobs".into(),
+            "slurm.conf: bf_licenses makes the main scheduler stop at gated jobs; remove \
+             bf_licenses"
+                .into(),
         );
     }
     if !scheduler.contains("batch_sched_delay") {
@@ -151,7 +154,7 @@ fn cloud_advice(config: &Config, loaded: &str, difference: &NodeDifference<'_>) 
         powers_off && !difference.missing.is_empty() && !has_word(loaded, "PrivateData", "cloud");
     is_hidden.then(|| {
         format!(
-            "slurm.conf: add {}, because Slurm 22.05 hides powered-off cloud nodes",
+            "slurm.conf: Slurm 22.05 hides powered-off cloud nodes; add {}",
             Lists::loaded(loaded).line(List::Private, config)
         )
     })
@@ -185,8 +188,9 @@ fn preemption_advice(config: &Config, loaded: &str, site: &Site) -> Vec<String> 
         || by_qos && site.qos.values().any(|qos| qos.mode.is_some_and(suspends))
     {
         advice.push(
-            "slurm.conf: PreemptMode=SUSPEND or GANG would leave preempted jobs on their nodes \
-             without freeing a box, so such jobs are not preempted; use REQUEUE or CANCEL"
+            "slurm.conf: with PreemptMode=SUSPEND or GANG, preempted jobs would stay on their \
+             nodes and free no box, so jobs subject to these modes are not preempted; use REQUEUE \
+             or CANCEL"
                 .into(),
         );
     }

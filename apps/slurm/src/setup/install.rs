@@ -9,8 +9,8 @@ use crate::setup::{permissions, unit};
 use crate::{Config, SlurmError, files, gate};
 
 /// The warning printed if the site's existing lists are unknown.
-const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld is not responding; keep \
-    the existing values of these lines.";
+const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld is not responding; when \
+                              replacing these lines, keep their existing values.";
 
 const CONF_LINES: &str = "slurm.conf.lines";
 const UNIT: &str = "pavior-slurm.service";
@@ -84,9 +84,9 @@ fn conf_lines(config: &Config, lists: &Lists, is_known: bool) -> String {
     let line = |list: List| lists.line(list, config);
     let warning = if is_known { String::new() } else { format!("# {UNKNOWN_CONFIG}\n") };
     let text = format!(
-        "# Add these lines to slurm.conf, replacing any lines with the same names,\n# because \
-         Slurm uses only the last one. Then restart slurmctld.\n{warning}{}\n{}\n# To give \
-         jobs whole nodes and prevent them from shrinking:\n# PartitionName={} ... \
+        "# Add these lines to slurm.conf, replacing any lines with the same names, because\n# \
+         Slurm uses only the last line with each name. Then restart slurmctld.\n{warning}{}\n{}\n# \
+         To give jobs whole nodes and prevent them from shrinking:\n# PartitionName={} ... \
          OverSubscribe=EXCLUSIVE\n# {}\n# To start jobs sooner:\n# {}\n",
         line(List::Licenses),
         line(List::Plugins),
@@ -102,7 +102,7 @@ fn copy_instructions(program: &Path, writable: &Path) -> [String; 2] {
     let packaged = unit::PACKAGED_PROGRAM;
     [
         format!(
-            "  The unit starts {packaged}, because users other than root can change {}.",
+            "  Users other than root can change {}, so the unit starts {packaged} instead.",
             writable.display()
         ),
         format!(

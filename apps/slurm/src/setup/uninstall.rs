@@ -65,16 +65,17 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     removal.done.push(unreserve(&operator, &config.license)?.into());
     if loaded_gate(config)?.is_installed() {
         removal.left.push(
-            "the gate still applies to new jobs; remove Pavior's lines from job_submit.lua, or \
-             lua from JobSubmitPlugins, restart slurmctld, and run this command again"
+            "the gate still applies to new jobs; either remove Pavior's lines from job_submit.lua \
+             or remove lua from JobSubmitPlugins; then restart slurmctld and run this command \
+             again"
                 .into(),
         );
     }
     removal.left.extend([
         "remove lua from JobSubmitPlugins in slurm.conf unless something else needs it".into(),
         format!(
-            "remove {}:1 from Licenses in slurm.conf once no job requests it; then restart \
-             slurmctld",
+            "once no job requests the license, remove {}:1 from Licenses in slurm.conf; then \
+             restart slurmctld",
             config.license
         ),
         "remove the unit pavior-slurm.service and /etc/pavior".into(),

@@ -95,7 +95,7 @@ impl Metrics {
             gate: register(
                 all,
                 "gate_loaded",
-                "1 if slurmctld has loaded the gate, 0 if not or if unknown",
+                "1 if slurmctld is known to have loaded the gate, otherwise 0",
             ),
             malformed: register(
                 all,

@@ -108,7 +108,7 @@ fn reservations(cluster: &Cluster) {
     assert!(!log.contains(&closed), "{}", cluster.log());
     let whole = submit(cluster, "4x4", "-t 2");
     cluster.wait_for(&format!("scontrol show job {whole}"), 30, |text| {
-        text.contains("; nodes in the magnetic reservation magnet need --reservation=magnet")
+        text.contains("; to use nodes in the magnetic reservation magnet, add --reservation=magnet")
     });
     let named = submit(cluster, "2x2", "-t 2 --reservation=magnet");
     let held = nodes(cluster, &named);

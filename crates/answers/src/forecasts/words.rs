@@ -29,7 +29,7 @@ impl QueueForecast {
             None if learned.calibrated => self.range(start, words.date),
             None => format!(
                 "A forecast will be available once 30 {} have had to wait (so far, {} of the {} \
-                 that {}).",
+                 that {} had to wait).",
                 words.jobs,
                 learned.judged(),
                 learned.runs,

@@ -1,6 +1,6 @@
 //! Draining: moving jobs off a set of nodes.
 
-use pavior_mesh::NodeId;
+use pavior_mesh::{Cuboid, NodeId};
 
 use crate::plans::plan::{Budget, Goal, Planned, SearchLimits};
 use crate::plans::search::cheapest;
@@ -31,13 +31,10 @@ pub(crate) fn drained(snapshot: &Snapshot, nodes: &[NodeId]) -> Goal {
     for &node in inside() {
         available.take_node(node);
     }
-    let on_them = |(_, (_, parts)): &(usize, (_, &[pavior_mesh::Cuboid]))| {
-        let holds = |node: &pavior_mesh::NodeId| {
-            parts.iter().any(|part| part.contains(&grid, grid.point(*node)))
-        };
-        inside().any(holds)
+    let on_them = |parts: &[Cuboid]| {
+        inside().any(|&node| parts.iter().any(|part| part.contains(&grid, grid.point(node))))
     };
-    let required: Vec<u32> =
-        snapshot.jobs().enumerate().filter(on_them).map(|(index, _)| index as u32).collect();
+    let jobs = (0..).zip(snapshot.jobs());
+    let required = jobs.filter(|(_, (_, parts))| on_them(parts)).map(|(index, _)| index).collect();
     Goal { shape: Shape::fixed([1; 3]), count: 0, required, available }
 }

@@ -60,7 +60,8 @@ impl Why {
                 format!("; it cannot start until {lost} in {} {are} back", at(*place))
             }
             (None, _) => {
-                let enough = self.enough.map(|at| format!("; enough will be free at {}", time(at)));
+                let enough =
+                    self.enough.map(|at| format!("; enough nodes will be free at {}", time(at)));
                 enough.unwrap_or_default()
             }
         }
@@ -90,7 +91,7 @@ impl Why {
             ),
             Cause::Strategy => match self.place.first() {
                 Some(part) => format!(
-                    "{} is free, but `{}` does not place it there",
+                    "It would fit on {}, but `{}` does not place it there",
                     at(part),
                     words.strategy
                 ),

@@ -9,6 +9,11 @@ pub(crate) fn mask(grid: &Grid, part: &Cuboid) -> u32 {
     part.nodes(grid).fold(0, |mask, node| mask | 1 << node.0)
 }
 
+/// Returns the nodes in a mask, in ascending order.
+pub(crate) fn nodes(mask: u32) -> Vec<NodeId> {
+    (0..32).filter(|node| mask >> node & 1 == 1).map(NodeId).collect()
+}
+
 pub(crate) fn masks(grid: &Grid, parts: &[Cuboid]) -> u32 {
     parts.iter().fold(0, |all, part| all | mask(grid, part))
 }
@@ -39,6 +44,16 @@ impl State {
 
     pub(crate) fn held(&self, job: usize) -> u32 {
         masks(&self.grid, &self.jobs[job])
+    }
+
+    /// Returns the jobs that hold any of these nodes.
+    pub(crate) fn holders(&self, nodes: u32) -> Vec<usize> {
+        (0..self.jobs.len()).filter(|&job| self.held(job) & nodes != 0).collect()
+    }
+
+    /// Returns the number of nodes of each job.
+    pub(crate) fn sizes(&self) -> Vec<u64> {
+        (0..self.jobs.len()).map(|job| self.held(job).count_ones().into()).collect()
     }
 
     /// Returns the healthy nodes that are free once the `moved` jobs have been removed.
@@ -91,6 +106,36 @@ impl State {
             }
         }
         best
+    }
+
+    /// Returns true if a plan's cost is the least. Otherwise, asserts that no cheaper set of jobs
+    /// reaches a state that `good` accepts.
+    pub(crate) fn is_cheapest(
+        &self,
+        cost: Option<u64>,
+        (shape, count): (Sides, usize),
+        (required, most): (&[usize], usize),
+        usable: u32,
+        weights: &[u64],
+        good: impl Fn(&[u32], u32) -> bool,
+    ) -> bool {
+        let least = self.least(shape, count, (required, most), usable, weights);
+        if cost == least {
+            return true;
+        }
+        // If the costs differ, a cheaper set fits but cannot be ordered, even with temporary
+        // positions.
+        assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
+        for set in subsets(self.jobs.len(), most) {
+            let weight: u64 = set.iter().map(|&job| weights[job]).sum();
+            let holds_all = required.iter().all(|job| set.contains(job));
+            let single = set.iter().all(|&job| self.jobs[job].len() == 1);
+            if single && holds_all && cost.is_none_or(|cost| weight < cost) {
+                let reached = self.reachable(&set, usable, &good);
+                assert!(!reached, "{set:?} is enough and weighs {weight}");
+            }
+        }
+        false
     }
 
     /// Returns true if a sequence of single moves of these jobs, each to free and usable nodes,

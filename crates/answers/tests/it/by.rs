@@ -98,15 +98,12 @@ fn least(
         let left: Vec<usize> = (0..staying.len()).filter(|job| !requeued.contains(job)).collect();
         let jobs: Vec<Vec<Cuboid>> =
             left.iter().map(|&job| state.jobs[staying[job]].clone()).collect();
-        let (grid, healthy, turn) = (state.grid, state.healthy, state.turn);
-        let then = State { grid, jobs, healthy, turn };
-        let weight = |job| u64::from(then.held(job).count_ones());
-        let weights: Vec<u64> = (0..left.len()).map(weight).collect();
-        let required: Vec<usize> =
-            (0..left.len()).filter(|&job| then.held(job) & drained != 0).collect();
+        let then = State { jobs, ..*state };
+        let required = then.holders(drained);
         let (sides, count) = shape.map_or(([1; 3], 0), |sides| (sides, 1));
         let most = most - requeued.len();
-        then.least(sides, count, (&required, most), !drained, &weights).map(|cost| (lost, cost))
+        then.least(sides, count, (&required, most), !drained, &then.sizes())
+            .map(|cost| (lost, cost))
     });
     judged.min()
 }
@@ -126,8 +123,7 @@ fn check(
             parts.clear();
         }
     }
-    let (grid, healthy, turn) = (state.grid, state.healthy, state.turn);
-    let then = State { grid, jobs, healthy, turn };
+    let then = State { jobs, ..*state };
     carry_out(&then, &plan.moves, shape.unwrap_or([1; 3]), !drained);
     let lost = plan.requeued.iter().map(|job| prospects[job.0 as usize].loss.unwrap());
     assert_eq!(plan.lost, lost.sum::<u64>());
@@ -135,7 +131,7 @@ fn check(
     for (step, ready) in plan.moves.moves.iter().zip(&plan.ready) {
         for job in (0..state.jobs.len()).filter(|&job| ends(job)) {
             if prospects[job].end.unwrap() > *ready {
-                assert_eq!(state.held(job) & brute::masks(&grid, &step.to), 0);
+                assert_eq!(state.held(job) & brute::masks(&state.grid, &step.to), 0);
             }
         }
     }
@@ -147,8 +143,7 @@ fn two_thousand_states() {
     let mut stream = Stream::new(42, 0, "room-by");
     let (mut seen, mut circles) = ([0u32; 4], 0);
     for case in 0..2000u64 {
-        let drawn = states::draw(&mut stream);
-        let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
+        let (drawn, snapshot) = states::draw(&mut stream);
         let state = State::new(drawn.grid, &drawn.jobs, &drawn.failed, case % 4 != 3);
         let mut below = |n: u64| stream.next_u64() % n;
         let prospects: Vec<Prospect> = (0..drawn.jobs.len())
@@ -160,8 +155,7 @@ fn two_thousand_states() {
         let most = if case % 8 == 0 { 3 } else { below(3) as usize };
         let nodes = below(1 << 32) as u32 & below(1 << 32) as u32 & below(1 << 32) as u32;
         let (shape, drained) = if case % 3 == 0 { (None, nodes) } else { (Some(drawn.shape), 0) };
-        let ids: Vec<NodeId> =
-            (0..32).filter(|node| drained >> node & 1 == 1).map(NodeId).collect();
+        let ids = brute::nodes(drained);
         let shapes: Vec<Shape> = shape.map(Shape::new).into_iter().collect();
         let room = if shape.is_some() { Room::Box(&shapes) } else { Room::Nodes(&ids) };
         let limits = SearchLimits { turn: state.turn, ..SearchLimits::jobs(most) };

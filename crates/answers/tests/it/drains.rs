@@ -9,36 +9,19 @@ use crate::unblocks::carry_out;
 
 /// Checks a plan that drains the given nodes and moves at most `more` additional jobs.
 pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: usize) {
-    let ids: Vec<NodeId> = (0..32).filter(|node| nodes >> node & 1 == 1).map(NodeId).collect();
     let own = Weights::nodes(snapshot);
     let limits = SearchLimits { turn: state.turn, ..SearchLimits::jobs(more) };
-    let answer = drain(snapshot, &ids, &own, &limits);
+    let answer = drain(snapshot, &brute::nodes(nodes), &own, &limits);
     assert!(answer.proven);
-    let required: Vec<usize> =
-        (0..state.jobs.len()).filter(|&job| state.held(job) & nodes != 0).collect();
+    let required = state.holders(nodes);
     let most = required.len() + more;
-    let weights: Vec<u64> =
-        (0..state.jobs.len()).map(|job| u64::from(state.held(job).count_ones())).collect();
-    let least = state.least([1; 3], 0, (&required, most), !nodes, &weights);
     let cost = answer.plan.as_ref().map(|plan| plan.cost);
     if let Some(plan) = &answer.plan {
         carry_out(state, plan, [1; 3], !nodes);
         assert!(required.iter().all(|&job| plan.jobs.contains(&JobId(job as u64))));
     }
-    if cost == least {
-        return;
-    }
-    // If the costs differ, a cheaper set fits but cannot be ordered, even with temporary positions.
-    assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
-    for set in brute::subsets(state.jobs.len(), most) {
-        let weight: u64 = set.iter().map(|&job| weights[job]).sum();
-        let holds_all = required.iter().all(|job| set.contains(job));
-        let single = set.iter().all(|&job| state.jobs[job].len() == 1);
-        if single && holds_all && cost.is_none_or(|cost| weight < cost) {
-            let good = |at: &[u32], _: u32| at.iter().all(|at| at & nodes == 0);
-            assert!(!state.reachable(&set, !nodes, good), "{set:?} is enough and weighs {weight}");
-        }
-    }
+    let good = |at: &[u32], _: u32| at.iter().all(|at| at & nodes == 0);
+    state.is_cheapest(cost, ([1; 3], 0), (&required, most), !nodes, &state.sizes(), good);
 }
 
 /// Checks defragmentation with at most `most` moves. Returns false if the answer is not proven
@@ -52,8 +35,7 @@ pub(crate) fn judge_defragment(
     let limits = SearchLimits { max_jobs: most, turn: state.turn, budget: 1_000_000 };
     let slots = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &limits);
     carry_out(state, &slots.plan, shape, u32::MAX);
-    let weights: Vec<u64> =
-        (0..state.jobs.len()).map(|job| u64::from(state.held(job).count_ones())).collect();
+    let weights = state.sizes();
     let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
     let count = slots.plan.boxes.len();
     // The bound is valid with any budget. The reference implementation also counts packings in

@@ -161,11 +161,9 @@ fn what_is_reserved_ahead_is_waited_for() {
         let ahead = AdvanceReservation::new(1, &"mesh:4x4".parse().unwrap(), boxes, time);
         state.reserve(ahead.unwrap()).unwrap();
         let mut forecaster = Forecaster::new(selected(scheduler), Effort::default());
-        let (whole, kind) = job(0, 0, [4, 4, 1], 3600, Some(3600));
-        let said = request(&mut forecaster, &state, (whole, kind));
+        let said = request(&mut forecaster, &state, job(0, 0, [4, 4, 1], 3600, Some(3600)));
         assert_eq!(said.plan, Some(Time(5400 * SECOND)), "{scheduler}");
-        let (short, kind) = job(1, 0, [4, 4, 1], 1800, Some(1800));
-        let said = request(&mut forecaster, &state, (short, kind));
+        let said = request(&mut forecaster, &state, job(1, 0, [4, 4, 1], 1800, Some(1800)));
         assert_eq!(said.plan, Some(Time::ZERO), "{scheduler}: it ends before the reservation");
     }
 }
@@ -178,15 +176,13 @@ fn a_request_is_told_without_being_made() {
     forecaster.submitted(&first, kind);
     state.submit(first).unwrap();
     assert!(state.start_next(Time::ZERO, &mut ()).unwrap().is_some());
-    let (second, kind) = job(1, 60, [2, 2, 1], 60, Some(60));
-    let said = request(&mut forecaster, &state, (second, kind));
+    let said = request(&mut forecaster, &state, job(1, 60, [2, 2, 1], 60, Some(60)));
     assert_eq!(said.plan, Some(Time(7200 * SECOND)), "job 0 has an estimate of two hours");
     assert!(said.earliest <= said.median && said.median <= said.latest);
     assert!(state.queue().is_empty(), "nothing was submitted");
     assert!(!forecaster.is_calibrated());
     state.end(JobId(0));
-    let (third, kind) = job(2, 90, [2, 2, 1], 60, None);
-    let said = request(&mut forecaster, &state, (third, kind));
+    let said = request(&mut forecaster, &state, job(2, 90, [2, 2, 1], 60, None));
     assert_eq!(said.times(), [Some(Time(90 * SECOND)); 4], "it fits now");
 }
 
@@ -307,12 +303,11 @@ fn a_number_of_nodes_lacks_no_place() {
     let mut state = Dispatcher::new(machine, selected("easy").build(()).unwrap());
     state.fail(CENTER).unwrap();
     let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
-    let (all, kind) = job(0, 0, [4, 4, 1], 60, Some(60));
-    let start = request(&mut forecaster, &state, (all, kind));
+    let start = request(&mut forecaster, &state, job(0, 0, [4, 4, 1], 60, Some(60)));
     assert_eq!(start.obstacle, Some(Obstacle::Unavailable(None)));
     state.repair(CENTER).unwrap();
-    let (all, kind) = job(1, 0, [4, 4, 1], 60, Some(60));
-    assert_eq!(request(&mut forecaster, &state, (all, kind)).times(), [Some(Time::ZERO); 4]);
+    let start = request(&mut forecaster, &state, job(1, 0, [4, 4, 1], 60, Some(60)));
+    assert_eq!(start.times(), [Some(Time::ZERO); 4]);
 }
 
 /// A job without a predicted start must get no promise, so no promise is broken when the job starts

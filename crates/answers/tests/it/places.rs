@@ -33,12 +33,9 @@ fn judge_blockers(
 ) {
     let mut best: Option<Blockers> = None;
     for (at, nodes) in places {
-        let jobs: Vec<usize> =
-            (0..state.jobs.len()).filter(|&job| state.held(job) & nodes != 0).collect();
+        let jobs = state.holders(*nodes);
         let weight = jobs.iter().map(|&job| weights[job]).sum();
-        let lost = nodes & !state.healthy;
-        let unavailable: Vec<NodeId> =
-            (0..32).filter(|node| lost >> node & 1 == 1).map(NodeId).collect();
+        let unavailable = brute::nodes(nodes & !state.healthy);
         let cost = (unavailable.len(), weight);
         if best.as_ref().is_none_or(|best| cost < (best.unavailable.len(), best.weight)) {
             let jobs = jobs.into_iter().map(|job| JobId(job as u64)).collect();
@@ -60,8 +57,8 @@ fn judge_earliest(
     let end = |job: usize| (weights[job] != 3).then_some(Time(weights[job] + 1));
     let mut best: Option<(Time, Cuboid)> = None;
     for (at, nodes) in places.iter().filter(|(_, nodes)| nodes & !state.healthy == 0) {
-        let met = (0..state.jobs.len()).filter(|&job| state.held(job) & nodes != 0);
-        let last = met.map(end).try_fold(Time::ZERO, |last, end| Some(last.max(end?)));
+        let met = state.holders(*nodes);
+        let last = met.into_iter().map(end).try_fold(Time::ZERO, |last, end| Some(last.max(end?)));
         if let Some(last) = last
             && best.is_none_or(|(least, _)| last < least)
         {
@@ -108,24 +105,15 @@ fn judge_nearest(state: &State, snapshot: &Snapshot, ask: Shape) {
 
 #[test]
 fn every_state_of_small_machines() {
-    let grids = [
-        Grid::mesh(&[6]).unwrap(),
-        Grid::torus(&[6]).unwrap(),
-        Grid::mesh(&[3, 2]).unwrap(),
-        Grid::torus(&[3, 2]).unwrap(),
-        Grid::new(&[2, 3], &[false, true]).unwrap(),
-        Grid::mesh(&[2, 2, 2]).unwrap(),
-    ];
+    let grids = ["mesh:6", "torus:6", "mesh:3x2", "torus:3x2", "grid:2x3w", "mesh:2x2x2"];
     for grid in grids.into_iter().take(size(4, 6, 6)) {
+        let grid: Grid = grid.parse().unwrap();
         let mut count = 0u64;
-        states::every(grid, true, &mut |held, failed| {
-            let jobs: Vec<Vec<Cuboid>> = held.iter().map(|&part| vec![part]).collect();
-            let snapshot = states::snapshot(grid, &jobs, failed);
-            let state = State::new(grid, &jobs, failed, true);
+        states::every(grid, true, &mut |state, snapshot| {
             count += 1;
             for code in 0..grid.nodes() {
                 let shape = grid.point(NodeId(code)).map(|side| side + 1);
-                judge(&state, &snapshot, shape, count);
+                judge(state, snapshot, shape, count);
             }
         });
         assert!(count > 100, "{grid}: {count} states");

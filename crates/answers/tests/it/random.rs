@@ -10,8 +10,7 @@ fn ten_thousand_states() {
     let mut stream = Stream::new(18, 0, "planning");
     let (mut circles, mut undecided) = (0, 0);
     for case in 0..pavior_trials::size(2_500, 10_000, 10_000u64) {
-        let drawn = states::draw(&mut stream);
-        let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
+        let (drawn, snapshot) = states::draw(&mut stream);
         let turn = case % 4 != 3;
         let state = State::new(drawn.grid, &drawn.jobs, &drawn.failed, turn);
         places::judge(&state, &snapshot, drawn.shape, case);

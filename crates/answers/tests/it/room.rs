@@ -4,16 +4,12 @@ use pavior_allocation::{Machine, Placement};
 use pavior_answers::{DelayedJob, Room, RoomQuestion, SearchLimits, Shape};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, Request};
-use pavior_scheduling::{Dispatcher, Scheduler};
+use pavior_scheduling::Dispatcher;
 use pavior_workload::Job;
 
 use crate::waits;
 
 const NOW: Time = Time(5);
-
-fn scheduler() -> Box<dyn Scheduler> {
-    waits::scheduler("easy")
-}
 
 fn job(id: u64, sides: u16, estimate: u64) -> Job {
     waits::job(id, Request::shape([sides]), Time::ZERO, Time(estimate))
@@ -23,7 +19,7 @@ fn job(id: u64, sides: u16, estimate: u64) -> Job {
 /// waiting for all six.
 fn line() -> Dispatcher {
     let machine = Machine::new("mesh:6".parse().unwrap(), "ff").unwrap();
-    let mut dispatcher = Dispatcher::new(machine, scheduler());
+    let mut dispatcher = Dispatcher::new(machine, waits::scheduler("easy"));
     let held = Placement::Whole(Cuboid::new([0, 0, 0], [2, 1, 1]));
     dispatcher.hold(job(1, 2, 100), Time::ZERO, held).unwrap();
     dispatcher.submit(job(2, 6, 10)).unwrap();
@@ -47,6 +43,7 @@ fn a_requeued_job_waits_again_and_what_is_reserved_delays_others() {
     assert_eq!((&plan.requeued[..], plan.lost), (&[JobId(1)][..], 10));
     // Without the plan, job 2 starts when job 1 ends, at time 100. With the plan, job 2 starts at
     // time 160, when the freed nodes are no longer needed.
+    let scheduler = || waits::scheduler("easy");
     let late = question.delayed(&plan, &dispatcher, NOW, scheduler).unwrap();
     let delayed = |job, before, planned| DelayedJob {
         job: JobId(job),

@@ -2,14 +2,14 @@
 
 use pavior_answers::{SearchLimits, Shape, Slots, Snapshot, next_slot, slots};
 use pavior_kernel::{Stream, Time};
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Sides};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy};
 use pavior_trials::size;
 
-use crate::states;
+use crate::{brute, states};
 
 /// Returns the maximum number of disjoint boxes. For each node from `node` onward, tries both
 /// leaving the node unused and every box that begins there.
-fn brute(places: &[Cuboid], node: u32, free: &mut Occupancy) -> u32 {
+fn most_boxes(places: &[Cuboid], node: u32, free: &mut Occupancy) -> u32 {
     let grid = *free.grid();
     let room = |free: &Occupancy| places.first().map_or(0, |place| free.count() / place.volume());
     if node == grid.nodes() || room(free) == 0 {
@@ -18,13 +18,13 @@ fn brute(places: &[Cuboid], node: u32, free: &mut Occupancy) -> u32 {
     let mut best = 0;
     for place in places {
         if place.nodes(&grid).min() == Some(NodeId(node)) && free.take(place).is_ok() {
-            best = best.max(1 + brute(places, node + 1, free));
+            best = best.max(1 + most_boxes(places, node + 1, free));
             free.give(place).unwrap();
         }
     }
     let was_free = free.take_node(NodeId(node));
     if room(free) > best {
-        best = best.max(brute(places, node + 1, free));
+        best = best.max(most_boxes(places, node + 1, free));
     }
     if was_free {
         free.give(&Cuboid::node(grid.point(NodeId(node)))).unwrap();
@@ -33,15 +33,7 @@ fn brute(places: &[Cuboid], node: u32, free: &mut Occupancy) -> u32 {
 }
 
 fn places(grid: Grid, shape: Shape) -> Vec<Cuboid> {
-    let alike = |sides: Sides| {
-        let (mut sorted, mut asked) = (sides, shape.sides);
-        if shape.turn {
-            sorted.sort_unstable();
-            asked.sort_unstable();
-        }
-        sorted == asked
-    };
-    states::boxes(grid).into_iter().filter(|place| alike(place.sides)).collect()
+    brute::places(&grid, shape.sides, shape.turn).into_iter().map(|(place, _)| place).collect()
 }
 
 /// Checks that the boxes are disjoint, free, and correctly shaped, and that the bound is valid.
@@ -55,7 +47,7 @@ fn sound(found: &Slots, free: &Occupancy, all: &[Cuboid]) {
 fn judge(snapshot: &Snapshot, shape: Shape) -> u32 {
     let free = snapshot.free();
     let all = places(*snapshot.grid(), shape);
-    let most = brute(&all, 0, &mut free.clone());
+    let most = most_boxes(&all, 0, &mut free.clone());
     let found = slots(free, &[shape], SearchLimits::BUDGET);
     sound(&found, free, &all);
     let context = format!("{} {shape:?} {free:?}", snapshot.grid());
@@ -90,8 +82,7 @@ fn random_states() {
     let mut counts = [0; 8];
     for seed in 0..1_500 {
         let mut stream = Stream::new(seed, 0, "slots");
-        let drawn = states::draw(&mut stream);
-        let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
+        let (drawn, snapshot) = states::draw(&mut stream);
         let turn = stream.next_u64() % 2 == 0;
         let most = judge(&snapshot, Shape { sides: drawn.shape, turn });
         counts[most.min(7) as usize] += 1;
@@ -106,8 +97,7 @@ fn the_next_slot_is_that_of_a_replay() {
     let (mut later, mut never) = (0, 0);
     for seed in 0..size(150, 600, 600) {
         let mut stream = Stream::new(seed, 0, "next slot");
-        let drawn = states::draw(&mut stream);
-        let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
+        let (drawn, snapshot) = states::draw(&mut stream);
         let shapes = [Shape::new(drawn.shape)];
         // Some jobs never end, and some end at the same time.
         let ends: Vec<Option<u64>> = drawn
@@ -126,7 +116,7 @@ fn the_next_slot_is_that_of_a_replay() {
                 .map(|(parts, _)| parts.clone())
                 .collect();
             let then = states::snapshot(drawn.grid, &left, &drawn.failed);
-            brute(&all, 0, &mut then.free().clone())
+            most_boxes(&all, 0, &mut then.free().clone())
         };
         let now = slots(snapshot.free(), &shapes, SearchLimits::BUDGET);
         let next = next_slot(&snapshot, &shapes, &now, end, SearchLimits::BUDGET);

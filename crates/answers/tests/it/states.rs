@@ -5,6 +5,8 @@ use pavior_answers::Snapshot;
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Sides};
 
+use crate::brute::State;
+
 pub(crate) fn machine(grid: Grid) -> Machine {
     Machine::with_seed(grid, &"ff".parse::<Selection>().unwrap(), 1).unwrap()
 }
@@ -36,7 +38,7 @@ pub(crate) fn boxes(grid: Grid) -> Vec<Cuboid> {
 
 /// Calls `look` with every state in which disjoint boxes cover some nodes and some of the remaining
 /// nodes have failed.
-pub(crate) fn every(grid: Grid, failures: bool, look: &mut dyn FnMut(&[Cuboid], &[NodeId])) {
+pub(crate) fn every(grid: Grid, failures: bool, look: &mut dyn FnMut(&State, &Snapshot)) {
     let all = boxes(grid);
     let mut open = Occupancy::all_free(grid);
     walk(&all, 0, &mut open, &mut Vec::new(), &mut Vec::new(), failures, look);
@@ -46,14 +48,15 @@ fn walk(
     all: &[Cuboid],
     node: u32,
     open: &mut Occupancy,
-    held: &mut Vec<Cuboid>,
+    held: &mut Vec<Vec<Cuboid>>,
     failed: &mut Vec<NodeId>,
     failures: bool,
-    look: &mut dyn FnMut(&[Cuboid], &[NodeId]),
+    look: &mut dyn FnMut(&State, &Snapshot),
 ) {
     let grid = *open.grid();
     if node == grid.nodes() {
-        return look(held, failed);
+        let state = State::new(grid, held, failed, true);
+        return look(&state, &snapshot(grid, held, failed));
     }
     let id = NodeId(node);
     walk(all, node + 1, open, held, failed, failures, look);
@@ -71,7 +74,7 @@ fn walk(
         // `id` is the first node of the box. Boxes with a lower first node have already been tried.
         if part.nodes(&grid).min() == Some(id) && open.is_free(part) {
             open.take(part).unwrap();
-            held.push(*part);
+            held.push(vec![*part]);
             walk(all, node + 1, open, held, failed, failures, look);
             held.pop();
             open.give(part).unwrap();
@@ -88,7 +91,7 @@ pub(crate) struct Drawn {
     pub(crate) shape: Sides,
 }
 
-pub(crate) fn draw(stream: &mut Stream) -> Drawn {
+pub(crate) fn draw(stream: &mut Stream) -> (Drawn, Snapshot) {
     let mut below = |n: u64| stream.next_u64() % n;
     let axes = 1 + below(3) as usize;
     let grid = loop {
@@ -129,5 +132,6 @@ pub(crate) fn draw(stream: &mut Stream) -> Drawn {
             break sides;
         }
     };
-    Drawn { grid, jobs, failed, shape }
+    let snapshot = snapshot(grid, &jobs, &failed);
+    (Drawn { grid, jobs, failed, shape }, snapshot)
 }

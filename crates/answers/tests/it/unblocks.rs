@@ -61,7 +61,6 @@ pub(crate) fn judge(
     let limits = SearchLimits { turn: state.turn, ..SearchLimits::jobs(most) };
     let Planned { plan, proven } = unblock(snapshot, Shape::new(shape), &own, &limits);
     assert!(proven, "small machines are always decided");
-    let least = state.least(shape, 1, (&[], most), u32::MAX, &weights);
     let cost = plan.as_ref().map(|plan| plan.cost);
     if let Some(plan) = &plan {
         carry_out(state, plan, shape, u32::MAX);
@@ -69,24 +68,10 @@ pub(crate) fn judge(
         assert_eq!(plan.cost, jobs.sum::<u64>());
         assert!(plan.jobs.len() <= most);
     }
-    if cost == least {
-        return 0;
-    }
-    // If the costs differ, a cheaper set fits but cannot be ordered, even with temporary positions.
-    assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
-    for set in brute::subsets(state.jobs.len(), most) {
-        let weight: u64 = set.iter().map(|&job| weights[job]).sum();
-        let single = set.iter().all(|&job| state.jobs[job].len() == 1);
-        if single && cost.is_none_or(|cost| weight < cost) {
-            let wanted = brute::places(&state.grid, shape, true);
-            let good = |_: &[u32], left: u32| wanted.iter().any(|(_, at)| at & !left == 0);
-            assert!(
-                !state.reachable(&set, u32::MAX, good),
-                "{set:?} is enough and weighs {weight}"
-            );
-        }
-    }
-    1
+    let wanted = brute::places(&state.grid, shape, true);
+    let good = |_: &[u32], left: u32| wanted.iter().any(|(_, at)| at & !left == 0);
+    let is_least = state.is_cheapest(cost, (shape, 1), (&[], most), u32::MAX, &weights, good);
+    u32::from(!is_least)
 }
 
 /// Checks every state and shape on a machine, with up to two moves and three kinds of weights.
@@ -96,20 +81,17 @@ fn every(grid: Grid, failures: bool) {
         .filter(|sides| sides[0] >= sides[1] || grid.side(1) == 1)
         .collect();
     let (mut asked, mut circles) = (0u32, 0);
-    states::every(grid, failures, &mut |held, failed| {
-        let jobs: Vec<Vec<Cuboid>> = held.iter().map(|&part| vec![part]).collect();
-        let snapshot = states::snapshot(grid, &jobs, failed);
-        let state = State::new(grid, &jobs, failed, true);
+    states::every(grid, failures, &mut |state, snapshot| {
         for &shape in &shapes {
-            if pavior_answers::fit(&snapshot, Shape::new(shape)).is_some() {
+            if pavior_answers::fit(snapshot, Shape::new(shape)).is_some() {
                 continue;
             }
             asked += 1;
-            let nodes = |job: u64| u64::from(jobs[job as usize][0].volume());
+            let nodes = |job: u64| u64::from(state.jobs[job as usize][0].volume());
             circles += match asked % 3 {
-                0 => judge(&state, &snapshot, shape, 1 + asked as usize / 3 % 3, |_| 1),
-                1 => judge(&state, &snapshot, shape, 2, nodes),
-                _ => judge(&state, &snapshot, shape, 2, |job| job * 7 % 5),
+                0 => judge(state, snapshot, shape, 1 + asked as usize / 3 % 3, |_| 1),
+                1 => judge(state, snapshot, shape, 2, nodes),
+                _ => judge(state, snapshot, shape, 2, |job| job * 7 % 5),
             };
         }
     });
@@ -119,17 +101,12 @@ fn every(grid: Grid, failures: bool) {
 
 #[test]
 fn every_state_of_small_machines() {
-    every(Grid::mesh(&[7]).unwrap(), true);
-    every(Grid::torus(&[7]).unwrap(), true);
-    every(Grid::mesh(&[3, 2]).unwrap(), true);
-    every(Grid::torus(&[3, 2]).unwrap(), true);
-    if pavior_trials::size(true, false, false) {
-        return;
+    let small = [("mesh:7", true), ("torus:7", true), ("mesh:3x2", true), ("torus:3x2", true)];
+    let more =
+        [("mesh:4x2", false), ("grid:4wx2", false), ("mesh:3x3", false), ("mesh:2x2x2", true)];
+    for (grid, failures) in small.into_iter().chain(more).take(pavior_trials::size(4, 8, 8)) {
+        every(grid.parse().unwrap(), failures);
     }
-    every(Grid::mesh(&[4, 2]).unwrap(), false);
-    every(Grid::new(&[4, 2], &[true, false]).unwrap(), false);
-    every(Grid::mesh(&[3, 3]).unwrap(), false);
-    every(Grid::mesh(&[2, 2, 2]).unwrap(), true);
 }
 
 #[test]

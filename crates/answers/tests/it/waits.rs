@@ -42,38 +42,34 @@ pub(crate) fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> J
     Job { id: JobId(id), index: id, number: id, arrival, request, service, estimate }
 }
 
-fn below(numbers: &mut Stream, n: u64) -> u64 {
-    numbers.next_u64() % n
-}
-
 /// Makes a random change to the machine or its queue, then lets the scheduler start jobs.
 fn step(numbers: &mut Stream, dispatcher: &mut Dispatcher, now: Time, id: u64) {
     let (waiting, running) = (dispatcher.queue().len(), dispatcher.running().by_estimated_end());
     let running: Vec<JobId> = running.map(|running| running.job.id).collect();
-    match below(numbers, 20) {
+    match numbers.below(20) {
         0 | 1 if waiting > 0 => {
-            dispatcher.withdraw(below(numbers, waiting as u64) as usize).unwrap();
+            dispatcher.withdraw(numbers.below(waiting as u64) as usize).unwrap();
         }
         2..=7 if !running.is_empty() => {
-            let at = below(numbers, running.len() as u64) as usize;
+            let at = numbers.below(running.len() as u64) as usize;
             dispatcher.end(running[at]).unwrap();
         }
         8 => {
-            let node = NodeId(below(numbers, 48) as u32);
-            if below(numbers, 3) == 0 {
+            let node = NodeId(numbers.below(48) as u32);
+            if numbers.below(3) == 0 {
                 dispatcher.fail(node).unwrap();
             } else {
                 dispatcher.repair(node).unwrap();
             }
         }
         kind => {
-            let request = if below(numbers, 2) == 0 {
-                Request::nodes(1 + below(numbers, 30) as u32)
+            let request = if numbers.below(2) == 0 {
+                Request::nodes(1 + numbers.below(30) as u32)
             } else {
-                Request::shape([1 + below(numbers, 8) as u16, 1 + below(numbers, 6) as u16])
+                Request::shape([1 + numbers.below(8) as u16, 1 + numbers.below(6) as u16])
             };
-            let said = Time(1000 * (1 + below(numbers, 500)));
-            let estimate = if below(numbers, 5) > 0 { said } else { FOREVER };
+            let said = Time(1000 * (1 + numbers.below(500)));
+            let estimate = if numbers.below(5) > 0 { said } else { FOREVER };
             let job = job(id, request, now, estimate);
             if kind == 9 {
                 drop(dispatcher.grant(job, now));
@@ -142,7 +138,7 @@ fn every_waiting_job_has_a_true_reason() {
             let mut numbers = Stream::new(index as u64, 0, "waits");
             let mut now = Time(1_000_000);
             for id in 0..pavior_trials::size(150, 150, 3000) as u64 {
-                now = Time(now.0 + below(&mut numbers, 20_000));
+                now = Time(now.0 + numbers.below(20_000));
                 step(&mut numbers, &mut dispatcher, now, id);
                 failed += wrong(&mut dispatcher, now, name, &mut tried);
             }

@@ -1,7 +1,7 @@
 //! Tests that all parts of an explanation refer to the same position and that its sentences are
 //! correct.
 
-use pavior_allocation::{Machine, Placement, Selection};
+use pavior_allocation::{Machine, Placement};
 use pavior_answers::{
     Cause, Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Weights, Why,
     Words, earliest, fit, unblock, why,
@@ -21,8 +21,7 @@ fn all_parts_speak_of_one_place() {
     let (mut timed, mut moved, mut lost) = (0, 0, 0);
     for seed in 0..3_000 {
         let mut stream = Stream::new(seed, 0, "why");
-        let drawn = states::draw(&mut stream);
-        let snapshot = states::snapshot(drawn.grid, &drawn.jobs, &drawn.failed);
+        let (drawn, snapshot) = states::draw(&mut stream);
         let shape = Shape::new(drawn.shape);
         let demand = Demand::boxed(&snapshot, vec![shape]);
         let limits = SearchLimits::jobs(2);
@@ -72,8 +71,7 @@ fn all_parts_speak_of_one_place() {
 
 /// Creates a row of 12 nodes in which jobs 1 to 4 hold 1, 2, 1, and 3 nodes, respectively.
 fn row() -> Machine {
-    let grid = Grid::mesh(&[12]).unwrap();
-    let mut machine = Machine::with_seed(grid, &"ff".parse::<Selection>().unwrap(), 1).unwrap();
+    let mut machine = states::machine(Grid::mesh(&[12]).unwrap());
     for (job, base, side) in [(1, 1, 1), (2, 4, 2), (3, 8, 1), (4, 9, 3)] {
         let at = Placement::Whole(Cuboid::new([base, 0, 0], [side, 1, 1]));
         machine.allocate_at(JobId(job), at).unwrap();

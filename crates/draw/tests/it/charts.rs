@@ -33,8 +33,30 @@ fn number() -> impl Strategy<Value = f64> {
     ]
 }
 
+/// Creates a chart with unlabeled linear axes.
+fn chart(marks: Marks, categories: &[&str], series: Vec<Series>) -> Chart {
+    Chart {
+        title: "Chart".into(),
+        x: ChartAxis::plain("", false),
+        y: ChartAxis::plain("", false),
+        categories: categories.iter().map(ToString::to_string).collect(),
+        marks,
+        series,
+        stated: Vec::new(),
+        note: String::new(),
+    }
+}
+
+fn series(name: &str, points: Vec<Mark>) -> Series {
+    Series { name: name.into(), points }
+}
+
+fn mark(x: f64, y: f64) -> Mark {
+    Mark { x, y, interval: None }
+}
+
 prop_compose! {
-    fn mark()(
+    fn any_mark()(
         x in number(), y in number(), interval in prop::option::of([number(), number()]),
     ) -> Mark {
         Mark { x, y, interval }
@@ -44,23 +66,18 @@ prop_compose! {
 proptest! {
     #[test]
     fn no_numbers_break_a_chart(
-        series in prop::collection::vec(prop::collection::vec(mark(), 0..6), 0..4),
+        series in prop::collection::vec(prop::collection::vec(any_mark(), 0..6), 0..4),
         logarithmic: [bool; 2],
         marks in prop::sample::select(vec![Marks::Lines, Marks::Bars, Marks::Steps]),
-        categories in 0..4,
+        categories in 0..4usize,
         unit in prop::sample::select(vec![Unit::Plain, Unit::Seconds, Unit::Nanoseconds]),
     ) {
         let axis = |logarithmic| ChartAxis { label: "axis".into(), logarithmic, unit };
-        let series = series.into_iter().map(|points| Series { name: "series".into(), points });
+        let series = series.into_iter().map(|points| self::series("series", points)).collect();
         let chart = Chart {
-            title: "Numbers".into(),
             x: axis(logarithmic[0]),
             y: axis(logarithmic[1]),
-            categories: (0..categories).map(|number| number.to_string()).collect(),
-            marks,
-            series: series.collect(),
-            stated: Vec::new(),
-            note: String::new(),
+            ..chart(marks, &["0", "1", "2"][..categories], series)
         };
         assert_well_formed(&svg(&chart));
         let _ = vega(&chart).to_string();
@@ -120,20 +137,10 @@ fn what_cannot_be_drawn_is_said() {
 
 #[test]
 fn equal_lines_are_said_and_drawn_apart() {
-    let mark = |x, y| Mark { x, y, interval: None };
-    let series =
-        |name: &str, y| Series { name: name.into(), points: vec![mark(0.0, y), mark(1.0, y)] };
-    let chart = |series: Vec<Series>| Chart {
-        title: "Lines".into(),
-        x: ChartAxis::plain("load", false),
-        y: ChartAxis::plain("turnaround", false),
-        categories: Vec::new(),
-        marks: Marks::Lines,
-        series,
-        stated: Vec::new(),
-        note: String::new(),
-    };
-    let drawn = chart(vec![series("ff", 2.0), series("<tff>", 2.0), series("tbl", 1.0)]);
+    let line = |(name, y): (&str, f64)| series(name, vec![mark(0.0, y), mark(1.0, y)]);
+    let lines =
+        |lines: &[(&str, f64)]| chart(Marks::Lines, &[], lines.iter().copied().map(line).collect());
+    let drawn = lines(&[("ff", 2.0), ("<tff>", 2.0), ("tbl", 1.0)]);
     let picture = svg(&drawn);
     let said = "ff and &lt;tff&gt; are equal, so their dashes alternate.";
     // The sentence appears both in the drawing and in its description.
@@ -142,24 +149,15 @@ fn equal_lines_are_said_and_drawn_apart() {
     let count = |offset: &str| picture.matches(&format!("stroke-dashoffset=\"{offset}\"")).count();
     assert_eq!([count("-8"), count("0")], [1, 3], "{picture}");
     assert!(vega(&drawn).to_string().contains("ff and <tff> are equal."));
-    let apart = svg(&chart(vec![series("ff", 2.0), series("tff", 1.9)]));
+    let apart = svg(&lines(&[("ff", 2.0), ("tff", 1.9)]));
     assert!(!apart.contains("take turns") && !apart.contains("dashoffset"), "{apart}");
 }
 
 #[test]
 fn bars_differ_without_colours() {
-    let mark = |x| Mark { x, y: 1.0, interval: None };
-    let series = |name: &str| Series { name: name.into(), points: vec![mark(0.0)] };
-    let chart = Chart {
-        title: "Bars".into(),
-        x: ChartAxis::plain("", false),
-        y: ChartAxis::of("allocation_ns", "ns", false),
-        categories: vec!["ff".into()],
-        marks: Marks::Bars,
-        series: vec![series("granted"), series("refused")],
-        stated: Vec::new(),
-        note: String::new(),
-    };
+    let bars = ["granted", "refused"].map(|name| series(name, vec![mark(0.0, 1.0)]));
+    let y = ChartAxis::of("allocation_ns", "ns", false);
+    let chart = Chart { y, ..chart(Marks::Bars, &["ff"], bars.into()) };
     // The second bar and its legend entry are hatched.
     assert_eq!(svg(&chart).matches("fill=\"url(#h1-").count(), 2, "{}", svg(&chart));
     // On a logarithmic axis, bars become points of different shapes.
@@ -171,18 +169,7 @@ fn bars_differ_without_colours() {
 
 #[test]
 fn bars_of_values_below_0_hang_from_0() {
-    let points = vec![Mark { x: 0.0, y: -2.0, interval: None }];
-    let axis = || ChartAxis::plain("", false);
-    let chart = Chart {
-        title: String::new(),
-        x: axis(),
-        y: axis(),
-        categories: vec!["a".into()],
-        marks: Marks::Bars,
-        series: vec![Series { name: String::new(), points }],
-        stated: Vec::new(),
-        note: String::new(),
-    };
+    let chart = chart(Marks::Bars, &["a"], vec![series("", vec![mark(0.0, -2.0)])]);
     // The axis runs from -2 at the bottom to 0 at the top, so the bar spans the whole axis.
     assert!(svg(&chart).contains(r#"height="260""#), "{}", svg(&chart));
 }
@@ -190,19 +177,8 @@ fn bars_of_values_below_0_hang_from_0() {
 #[test]
 fn long_names_along_x_do_not_leave_the_picture() {
     let name = "First Fit with a name that is much longer than its place";
-    let axis = || ChartAxis::plain("", false);
-    let mark = |x| Mark { x, y: 1.0, interval: None };
-    let chart = Chart {
-        title: String::new(),
-        x: axis(),
-        y: axis(),
-        categories: vec![name.into(), name.into()],
-        marks: Marks::Bars,
-        series: vec![Series { name: String::new(), points: vec![mark(0.0), mark(1.0)] }],
-        stated: Vec::new(),
-        note: String::new(),
-    };
-    let svg = svg(&chart);
+    let bars = series("", vec![mark(0.0, 1.0), mark(1.0, 1.0)]);
+    let svg = svg(&chart(Marks::Bars, &[name, name], vec![bars]));
     // The second position is farther from the left edge, leaving space for the whole name.
     let whole = svg.matches(&format!(">{name}<")).count();
     assert_eq!((whole, svg.matches('…').count()), (1, 1), "{svg}");
@@ -211,21 +187,11 @@ fn long_names_along_x_do_not_leave_the_picture() {
 #[test]
 fn points_with_long_names_are_in_rows_with_their_whole_names() {
     let names = ["mesh-overloaded", "mesh-small-jobs", "mesh-exponential", "mesh-equal-runs", "it"];
-    let mark = |(x, y)| Mark { x: x as f64, y, interval: Some([y / 2.0, 2.0 * y]) };
-    let chart = Chart {
-        title: "Points".into(),
-        x: ChartAxis::plain("", false),
-        y: ChartAxis::plain("ratio", true),
-        categories: names.map(String::from).into(),
-        marks: Marks::Bars,
-        series: vec![Series {
-            name: "best".into(),
-            points: [1.0, 10.0, 100.0].into_iter().enumerate().map(mark).collect(),
-        }],
-        stated: Vec::new(),
-        note: String::new(),
-    };
-    let svg = svg(&chart);
+    let marks = [(0.0, 1.0), (1.0, 10.0), (2.0, 100.0)]
+        .map(|(x, y)| Mark { interval: Some([y / 2.0, 2.0 * y]), ..mark(x, y) });
+    let y = ChartAxis::plain("ratio", true);
+    let best = vec![series("best", marks.into())];
+    let svg = svg(&Chart { y, ..chart(Marks::Bars, &names, best) });
     let x = |circle: &str| -> f64 { circle.split('"').next().unwrap().parse().unwrap() };
     // The first circle belongs to the legend.
     let places: Vec<f64> = svg.split("cx=\"").skip(2).map(x).collect();

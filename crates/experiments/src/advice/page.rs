@@ -13,9 +13,9 @@ pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     Page {
         title: "How other settings would have affected these jobs".to_string(),
         lead: vec![format!(
-            "The current configuration runs the {jobs} jobs in {log}, submitted over {days:.1} \
-             days, on {machine} with strategy {strategy} and scheduler {scheduler}. Each \
-             alternative changes one setting and runs the same jobs."
+            "The current configuration runs the {jobs} jobs in {log} on {machine}, with strategy \
+             {strategy} and scheduler {scheduler}. The jobs were submitted over {days:.1} days. \
+             Each alternative changes one setting and runs the same jobs."
         )],
         sections: vec![
             Section {
@@ -57,10 +57,10 @@ fn differences(advice: &Advice) -> Section {
     Section {
         title: "Differences from the current configuration".to_string(),
         text: vec![
-            "The table lists the current values and each alternative's differences, with the \
-             half-widths of their intervals. ~ marks a difference that is not significant, \
-             because its interval contains zero. Wait times are also listed for each third of the \
-             jobs by size."
+            "The table lists the current values and, for each alternative, the differences and the \
+             half-widths of their intervals. ~ marks a difference that is not significant because \
+             its interval contains zero. Wait times are also listed for each third of the jobs by \
+             size."
                 .to_string(),
         ],
         drawings: drawings(advice),

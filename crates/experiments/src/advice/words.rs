@@ -201,8 +201,8 @@ fn decimals(value: f64) -> usize {
 }
 
 /// A note about an effect that the numbers do not account for.
-pub(super) const MESSAGES: &str = "These numbers do not account for messages taking longer when a \
-                                   job's nodes are farther apart.";
+pub(super) const MESSAGES: &str = "These numbers ignore that messages take longer when a job's \
+                                   nodes are farther apart.";
 
 /// Returns notes that accompany the numbers, one sentence each.
 pub fn notes(advice: &Advice) -> Vec<String> {
@@ -210,10 +210,10 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     let (alternatives, measures) = (advice.alternatives.len(), advice.measures.len());
     if alternatives > 1 {
         all.push(format!(
-            "Comparing {alternatives} alternatives on {measures} measures gives {} intervals. Each \
-             has a confidence level of {:.2}%, so all intervals for one measure are correct with \
-             at least 95% probability (Bonferroni); for several measures, the probability is \
-             lower.",
+            "Comparing {alternatives} alternatives on {measures} measures gives {} intervals, each \
+             with a confidence level of {:.2}%. The probability that all intervals for one measure \
+             are correct is therefore at least 95% (Bonferroni). For several measures together, it \
+             is lower.",
             alternatives * measures,
             100.0 * advice.level,
         ));
@@ -234,8 +234,8 @@ pub fn notes(advice: &Advice) -> Vec<String> {
         let own = |run: &super::Run| run.rejected + run.stuck;
         if own(&one.run) != own(present) {
             all.push(format!(
-                "With {}, {} never started (currently {}): the differences cover only jobs that \
-                 ran in both configurations.",
+                "With {}, {} never started ({} in the current configuration). The differences \
+                 cover only jobs that ran in both configurations.",
                 one.words,
                 jobs(own(&one.run)),
                 own(present)

@@ -72,8 +72,8 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "precision",
-        meaning: "adds replications until the half-width of each confidence interval is at most \
-                  this fraction of the mean, such as 0.05",
+        meaning: "the target precision, such as 0.05: adds replications until each confidence \
+                  interval's half-width is at most this fraction of the mean",
         kind: ControlKind::Share,
         default: "",
         heading: Some(Heading::Replications),
@@ -123,7 +123,7 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "baseline",
-        meaning: "the strategy to compare the others against; default: the first",
+        meaning: "the strategy to compare the others with; default: the first",
         kind: ControlKind::Text,
         default: "",
         heading: None,

@@ -41,11 +41,11 @@ __all__ = [\"Parameters\"]
 class Parameters(TypedDict, total=False):
     \"\"\"";
 
-const OF_EXPERIMENT: &str = "\
-Every keyword is an experiment-file parameter, spelled with `_` for `-`; see docs/parameters.md. \
-It takes a value, a sequence of values or, for numbers, a range: `{'from': 0.5, 'to': 2, 'steps': \
-4}`. Every combination of values is a point. Passing None is the same as omitting the keyword.
-";
+const OF_EXPERIMENT: &str = "Every keyword is an experiment-file parameter, with `_` in place of \
+                             `-`; see docs/parameters.md. A keyword takes a value, a sequence of \
+                             values or, for numbers, a range: `{'from': 0.5, 'to': 2, 'steps': \
+                             4}`. Every combination of values is a point. Passing None is the same \
+                             as omitting the keyword.";
 
 /// Keys in experiment files whose values are tables.
 const TABLES: [(&str, &str, Heading); 2] = [
@@ -119,8 +119,8 @@ const OF_PYTHON: [OfPython; 6] = [
         "bool | Callable[[Progress], object] | None",
         "bool, or a function that takes a `Progress`",
         "None",
-        "True shows progress on standard error, False does not, and None does so only on a \
-         terminal, after two seconds; a function is called every half second",
+        "True shows progress on standard error; None does so only if that is a terminal, and only \
+         after two seconds; False does not. A function is called every half second",
         Heading::Results,
     ),
 ];

@@ -73,8 +73,8 @@ pub(super) const FILTER: Parameter = Parameter {
 
 pub(super) const STATUS: Parameter = Parameter {
     name: "status",
-    meaning: "keeps only jobs with one of these statuses, separated by commas (numeric codes as \
-              in field 11 of the log, or names)",
+    meaning: "keeps only jobs with one of these comma-separated statuses: names, or numeric codes \
+              as in field 11 of the log",
     read: |text, _| {
         Filter::of_status(text)
             .map(|filter| Reading::new(text, filter, |given| &mut given.status))
@@ -93,7 +93,8 @@ pub(super) const ESTIMATES: Parameter = Parameter {
 
 pub(super) const KILL: Parameter = Parameter {
     name: "kill",
-    meaning: "kills logged jobs at their estimates, not counting time added by messages and moves",
+    meaning: "kills logged jobs when they reach their estimates; time added by messages and moves \
+              does not count",
     kind: ValueType::Switch,
     default: &["false"],
     read: |text, _| switch(text, |given| &mut given.kill),
@@ -102,8 +103,8 @@ pub(super) const KILL: Parameter = Parameter {
 
 pub(super) const DEPENDENCIES: Parameter = Parameter {
     name: "dependencies",
-    meaning: "submits each job only after its predecessors in the log have ended (fields 17 and \
-        18)",
+    meaning: "submits each job only after its predecessors in the log (fields 17 and 18) have \
+              ended",
     kind: ValueType::Switch,
     read: |text, _| switch(text, |given| &mut given.dependencies),
     ..LOG

@@ -23,8 +23,8 @@ const MOST: u64 = u32::MAX as u64;
 /// The fraction of a logged job's run time spent on communication.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
-    meaning: "the fraction of a logged job's run time spent on communication, 0 to 1; the duration \
-              of this part depends on the network",
+    meaning: "the fraction of a logged job's run time, from 0 to 1, that is spent on \
+              communication; the duration of this part depends on the network",
     kind: ValueType::Number,
     applies: Applies::Log,
     read: |text, _| {
@@ -122,7 +122,11 @@ pub(super) const RANKS: Parameter = Parameter {
         ("snake", "row by row, with every other row of the job reversed"),
         ("hilbert", "along the Hilbert curve through the machine"),
         ("greedy", "next to the previous rank if possible, otherwise on the nearest unused node"),
-        ("pattern", "chosen so that the pattern's messages need few hops, even within one box"),
+        (
+            "pattern",
+            "chosen so that the pattern's messages need few hops, even if the job has a \
+                     single box",
+        ),
     ]),
     default: &["coordinates"],
     read: |text, _| chosen(text, RankOrder::NAMED, |given| &mut given.ranks),
@@ -161,7 +165,7 @@ pub(super) const BUFFER: Parameter = Parameter {
 
 pub(super) const ENGINE: Parameter = Parameter {
     name: "engine",
-    meaning: "the network engine; both give the same results",
+    meaning: "the network engine; the two engines give the same results",
     kind: ValueType::Choice(&[("worm", "header events only"), ("flit", "flit by flit")]),
     default: &["worm"],
     read: |text, _| {

@@ -4,8 +4,8 @@ use super::{Applies, COMMON, Parameter, ValueType, number, parsed};
 
 pub(super) const MIGRATION: Parameter = Parameter {
     name: "migration",
-    meaning: "moves running jobs to make room for the oldest waiting job if doing so pays off; \
-        the value is the run time added to a job per node moved",
+    meaning: "moves running jobs to make room for the oldest waiting job if this pays off; the \
+              value is the run time that a move adds to a job, per node moved",
     applies: Applies::Runs,
     kind: ValueType::Number,
     unit: "units of time",
@@ -22,9 +22,9 @@ pub(super) const MIGRATION: Parameter = Parameter {
 
 pub(super) const MOVABLE: Parameter = Parameter {
     name: "movable",
-    meaning: "the running jobs that may be moved, selected by maximum size in nodes (64), a \
-        column's value (queue=1) or a share of all jobs (25%); a job qualifies if it meets any of \
-        the conditions; default: all",
+    meaning: "the running jobs that may be moved: those that meet any of the given conditions, \
+              each a maximum size in nodes (64), a column's value (queue=1) or a share of all jobs \
+              (25%); default: all",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.movable),
     ..COMMON

@@ -47,8 +47,9 @@ pub const SCHEDULER: Parameter = Parameter {
 
 pub(super) const FREEDOM: Parameter = Parameter {
     name: "freedom",
-    meaning: "the placements that jobs accept: box, turned, any-box, connected or any; may vary by \
-              size, column or share of jobs, as in box:16,connected, box:queue=2 or any:25%",
+    meaning: "the placements that jobs accept: box, turned, any-box, connected or any; may depend \
+              on a job's size (box:16,connected), on a column (box:queue=2) or on a share of jobs \
+              (any:25%)",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.freedom),
     ..COMMON
@@ -79,7 +80,7 @@ pub(super) const WARMUP: Parameter = Parameter {
 
 pub(super) const SLOWDOWN_BOUND: Parameter = Parameter {
     name: "slowdown-bound",
-    meaning: "the minimum run time for the bounded slowdown; default: 10 s (logs) or 1 unit",
+    meaning: "the minimum run time used in the bounded slowdown; default: 10 s (logs) or 1 unit",
     heading: Heading::Results,
     applies: Applies::Runs,
     kind: ValueType::Number,

@@ -149,8 +149,8 @@ fn refuse_what_does_not_apply(
             format!("{name} applies only to jobs that send messages; for logged jobs, add {share}")
         } else if reach.log {
             format!(
-                "{name} applies only to synthetic workloads; a log is replayed in full unless \
-                 {first} is given; {scale} changes its load"
+                "{name} applies only to synthetic workloads; for a log, use {first} to limit the \
+                 number of job lines, or {scale} to change the load"
             )
         } else if parameter.applies == Applies::Messages {
             format!(

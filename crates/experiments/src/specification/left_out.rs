@@ -80,7 +80,7 @@ impl Skipping {
                 format!("; {}=True skips it", SKIP_UNSUPPORTED.replace('-', "_"))
             }
             Keys::Plain => {
-                format!("; {SKIP_UNSUPPORTED} = true skips it, as does --{SKIP_UNSUPPORTED}")
+                format!("; to skip it, set {SKIP_UNSUPPORTED} = true or use --{SKIP_UNSUPPORTED}")
             }
         }
     }

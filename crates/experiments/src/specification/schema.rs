@@ -162,8 +162,8 @@ fn figure() -> Value {
             ),
             "stated": described(
                 one_or_more(&stated),
-                "values stated in a paper, drawn as crosses: y at an x, or y times the value of \
-                 the series `of`",
+                "values stated in a paper, drawn as crosses: y at an x or, if `of` names a series, \
+                 y times its value",
             ),
         },
     })

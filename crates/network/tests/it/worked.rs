@@ -104,13 +104,19 @@ fn a_chain_of_blocked_messages_moves_together() {
     assert_eq!(got[1..], [55, 59, 63, 67]);
 }
 
+/// Creates messages on a ring of four nodes, each of which holds one link and waits for the next.
+fn full_ring(first: u64) -> impl Iterator<Item = Message> {
+    (0..4).map(move |i| {
+        Message::new(first + u64::from(i), NodeId(i), NodeId((i + 2) % 4), 8, Time(0))
+    })
+}
+
 fn ring_of_four(virtual_channels: VirtualChannels, kind: EngineKind) -> Result<Vec<u64>, String> {
     let settings = Settings { virtual_channels, ..Settings::default() };
     let mut network = Network::new(grid("torus:4"), settings, kind).unwrap();
-    let list =
-        (0..4).map(|i| Message::new(10 + u64::from(i), NodeId(i), NodeId((i + 2) % 4), 8, Time(0)));
     let mut cycles = Vec::new();
-    run_list(&mut network, list, |d| cycles.push(d.delivered.0)).map_err(|e| e.to_string())?;
+    run_list(&mut network, full_ring(10), |d| cycles.push(d.delivered.0))
+        .map_err(|e| e.to_string())?;
     Ok(cycles)
 }
 
@@ -140,15 +146,7 @@ fn messages_that_are_not_in_the_way_still_arrive_before_a_deadlock_is_reported()
     for kind in BOTH {
         let settings = Settings { virtual_channels: VirtualChannels::One, ..Settings::default() };
         let mut network = Network::new(grid("grid:4wx2"), settings, kind).unwrap();
-        for i in 0..4 {
-            network.create(Message::new(
-                i,
-                NodeId(i as u32),
-                NodeId((i as u32 + 2) % 4),
-                8,
-                Time(0),
-            ));
-        }
+        full_ring(0).for_each(|message| network.create(message));
         network.create(Message::new(9, NodeId(4), NodeId(5), 8, Time(300)));
         let mut events = NetworkEvents::default();
         assert_eq!(network.advance(Time(1000), &mut events), Ok(Time(316)));
@@ -164,12 +162,11 @@ fn a_list_is_run_to_its_end_before_a_deadlock_is_reported() {
     for kind in BOTH {
         let settings = Settings { virtual_channels: VirtualChannels::One, ..Settings::default() };
         let mut network = Network::new(grid("grid:4wx2"), settings, kind).unwrap();
-        let stuck = (0..4)
-            .map(|i| Message::new(i, NodeId(i as u32), NodeId((i as u32 + 2) % 4), 8, Time(0)));
         let others = (4..8).map(|id| Message::new(id, NodeId(4), NodeId(5), 8, Time(100 * id)));
         let mut arrived = Vec::new();
-        let end =
-            run_list(&mut network, stuck.chain(others), |d| arrived.push((d.id, d.latency())));
+        let end = run_list(&mut network, full_ring(0).chain(others), |d| {
+            arrived.push((d.id, d.latency()));
+        });
         assert_eq!(arrived, [(4, 16), (5, 16), (6, 16), (7, 16)]);
         assert_eq!(end.unwrap_err().undelivered, 4);
     }

@@ -228,7 +228,8 @@ proptest! {
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {
             let mut least = Least { growth: some_growth, first: None, seen: BTreeMap::new() };
-            let world = World::new(GRID, strategy, CHOICE).predicting(some_growth).run_watched(&jobs, &mut least);
+            let world = World::new(GRID, strategy, CHOICE).predicting(some_growth);
+            let world = world.run_watched(&jobs, &mut least);
             prop_assert_eq!((world.broken(), world.started.len()), (0, jobs.len()));
             for (id, seen) in &least.seen {
                 let (job, started) = (&jobs[id.0 as usize], world.of(id.0));

@@ -9,7 +9,8 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "external_fragmentation",
-    meaning: "free nodes / all nodes, averaged over requests refused despite enough free nodes",
+    meaning: "free nodes / all nodes, averaged over requests that were refused although enough \
+              nodes were free",
     unit: Unit::Fraction,
     standard: true,
     build: |context| {

@@ -12,8 +12,8 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "node_time_lost",
-    meaning: "granted nodes x time held, minus requested nodes x run time of completed jobs (only \
-              on request)",
+    meaning: "granted nodes x time held, summed over all runs, minus requested nodes x run time, \
+              summed over completed jobs (only on request)",
     unit: Unit::Time,
     standard: false,
     build: |context| Box::new(NodeTimeLost { time: context.time, lost: 0.0 }),

@@ -12,8 +12,8 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
     name: "slice_availability",
-    meaning: "fraction of time that the slice could be placed if no jobs were running (requires a \
-              slice)",
+    meaning: "fraction of time during which the slice could be placed if no jobs were running \
+              (requires a slice)",
     unit: Unit::Fraction,
     standard: false,
     build: |_| Box::new(SliceShare::of(|alone, _| alone)),
@@ -21,7 +21,8 @@ pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
 
 pub(super) const FREE: MetricSpec = MetricSpec {
     name: "slice_free",
-    meaning: "fraction of time that the slice fits alongside the running jobs (requires a slice)",
+    meaning: "fraction of time during which the slice fits alongside the running jobs (requires a \
+              slice)",
     unit: Unit::Fraction,
     standard: false,
     build: |_| Box::new(SliceShare::of(|_, beside| beside)),

@@ -16,8 +16,8 @@ pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slots",
-    meaning: "time-averaged number of boxes of a shape that fit simultaneously, rotated or not; \
-        for example slots:4x4x4 (only on request)",
+    meaning: "number of boxes of a shape, rotated or not, that fit simultaneously, averaged over \
+              time; for example slots:4x4x4 (only on request)",
     unit: Unit::Count,
     standard: false,
     build,

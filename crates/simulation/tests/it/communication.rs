@@ -3,12 +3,12 @@
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::Request;
 use pavior_network::RankOrder;
-use pavior_simulation::{Contention, Ending, Fate, NetworkSetup, Recorder, Setup};
-use pavior_simulation::{Inputs, Observer, run};
+use pavior_simulation::{Contention, Ending, Fate, NetworkSetup, Setup};
 use pavior_workload::{Job, Service};
 use proptest::prelude::*;
 
 use crate::messages::{PATTERNS, network, outcome, sender, ways_agree, with};
+use crate::recorded;
 
 fn partly(id: u64, arrival: u64, shape: [u16; 3], run: u64, share: f64) -> Job {
     sender(id, arrival, shape, Service::shared(Time(run), share))
@@ -128,11 +128,7 @@ fn a_map_for_the_pattern_takes_less_time_than_coordinates() {
 fn the_routes_of_each_job_are_recorded() {
     let setup = with("mesh:4x4", "ff", estimated("near-neighbour"));
     let jobs = [partly(0, 0, [3, 2, 1], 900, 0.5), partly(1, 0, [1, 1, 1], 900, 0.5)];
-    let mut recorder = Recorder::default();
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
-    let inputs = Inputs::from(jobs);
-    run(&setup, inputs, &mut observers).unwrap();
-    let records = recorder.into_records();
+    let (records, _) = recorded(&setup, jobs.into());
     let routes = records[0].routes.unwrap();
     assert_eq!((routes.messages, routes.hops, routes.link_load), (14, 14, 1));
     assert_eq!(records[1].routes, None);

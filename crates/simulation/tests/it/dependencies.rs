@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::NodeId;
-use pavior_simulation::{
-    Ending, Failing, Fate, Inputs, JobRecord, Observer, Outcome, Recorder, Restart, run,
-};
+use pavior_simulation::{Ending, Failing, Fate, Inputs, JobRecord, Outcome, Restart};
 use pavior_workload::traces::{Event, Link};
 use pavior_workload::{Change, Component, FailureEvent, Job};
 
-use crate::{job, setup};
+use crate::{job, recorded, setup};
 
 fn link(predecessor: u32, follower: u32, think: u64) -> Link {
     Link { predecessor, follower, think: Time(think), event: Event::End }
@@ -24,12 +22,8 @@ fn go(
 ) -> (Vec<JobRecord>, Outcome) {
     links.sort_unstable();
     let setup = setup("mesh:4x4", strategy, scheduler, Ending::Drained);
-    let mut recorder = Recorder::default();
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
     let links: Arc<[Link]> = links.into();
-    let inputs = Inputs::from(jobs).with_failures(failures).with_links(links);
-    let outcome = run(&setup, inputs, &mut observers).unwrap();
-    (recorder.into_records(), outcome)
+    recorded(&setup, Inputs::from(jobs).with_failures(failures).with_links(links))
 }
 
 /// A job's number and submission time, and its start and end unless it was rejected.
@@ -96,17 +90,17 @@ fn followers_of_a_rejected_job_are_submitted_as_listed() {
 fn a_job_that_failures_restart_ends_at_its_last_end() {
     let event =
         |at, change| FailureEvent { at: Time(at), component: Component::Node(NodeId(0)), change };
-    let events = vec![event(4, Change::Fail), event(6, Change::Repair)];
-    let failing = Failing::new(events.into_iter(), Restart::Scratch);
+    let failing = || {
+        let events = [event(4, Change::Fail), event(6, Change::Repair)];
+        Failing::new(events.into_iter(), Restart::Scratch)
+    };
     let mut links = vec![link(0, 1, 3), Link { event: Event::Start, ..link(0, 2, 1) }];
     links.push(Link { event: Event::Start, ..link(1, 2, 0) });
     let jobs = vec![job(0, 0, WHOLE, 10), job(1, 0, WHOLE, 1), job(2, 0, WHOLE, 1)];
-    let (records, _) = go(PLAIN, jobs.clone(), links[..1].to_vec(), Some(failing));
+    let (records, _) = go(PLAIN, jobs.clone(), links[..1].to_vec(), Some(failing()));
     assert_eq!(times(&records)[2], (1, 19, Some((19, 20))));
-    let events = vec![event(4, Change::Fail), event(6, Change::Repair)];
-    let failing = Failing::new(events.into_iter(), Restart::Scratch);
     // Only a job's first start counts. Job 2 also waits for job 1, which starts later.
-    let (records, _) = go(PLAIN, jobs, links, Some(failing));
+    let (records, _) = go(PLAIN, jobs, links, Some(failing()));
     assert_eq!(times(&records)[2], (2, 19, Some((20, 21))));
 }
 
@@ -212,10 +206,8 @@ fn a_run_is_that_of_a_log_with_the_simulated_submit_times() {
             let jobs: Vec<Job> = records.iter().map(|record| record.job.clone()).collect();
             assert!(jobs.iter().zip(0..).all(|(job, id)| job.id.0 == id), "{scheduler}");
             let setup = setup("mesh:4x4", names.1, scheduler, Ending::Drained);
-            let mut recorder = Recorder::default();
-            let listed = run(&setup, jobs.into(), &mut [&mut recorder]).unwrap();
-            assert_eq!(recorder.into_records(), records, "{scheduler}, round {round}");
-            assert_eq!(listed, outcome, "{scheduler}, round {round}");
+            let listed = recorded(&setup, jobs.into());
+            assert_eq!(listed, (records, outcome), "{scheduler}, round {round}");
         }
     }
 }

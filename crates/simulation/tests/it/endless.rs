@@ -4,7 +4,7 @@ use pavior_kernel::Time;
 use pavior_mesh::NodeId;
 use pavior_scheduling::{MachineView, Queue, Registry, Running, Scheduler, Start, entry};
 use pavior_simulation::{
-    Bounds, Ending, Endless, Failing, Inputs, Outcome, Restart, RunError, Simulation, Stop,
+    Bounds, Ending, Endless, Failing, Inputs, Outcome, Restart, RunError, Setup, Simulation, Stop,
 };
 use pavior_workload::{Change, Component, FailureClasses, FailureEvent, Failures, Job, TimeUnit};
 
@@ -21,14 +21,36 @@ fn go(
 ) -> Result<Outcome, Endless> {
     let setup = setup("mesh:4x4", "tff", scheduler, ending);
     let failures = events.map(|events| Failing::new(events, Restart::Scratch));
-    let inputs = Inputs::from(jobs).with_failures(failures);
+    run_within(bounds, &setup, Inputs::from(jobs).with_failures(failures))
+}
+
+fn run_within(bounds: Bounds, setup: &Setup, inputs: Inputs<'_>) -> Result<Outcome, Endless> {
     let mut none = [];
-    let run = Simulation::new(&setup, inputs, &mut none).unwrap().within(bounds);
-    let outcome = run.run(&Stop::default());
-    outcome.map_err(|error| match error {
+    let run = Simulation::new(setup, inputs, &mut none).unwrap().within(bounds);
+    run.run(&Stop::default()).map_err(|error| match error {
         RunError::Endless(endless) => endless,
         other => panic!("{other}"),
     })
+}
+
+/// Draws failures of the nodes of a 4x4 mesh. A node is repaired after one time unit on average.
+fn failures(mttf: f64) -> Events {
+    let classes = FailureClasses::nodes(mttf, 1.0);
+    let machine = "mesh:4x4".parse().unwrap();
+    Box::new(Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap())
+}
+
+fn fail(at: u64, node: u32) -> FailureEvent {
+    event(at, node, Change::Fail)
+}
+
+fn repair(at: u64, node: u32) -> FailureEvent {
+    event(at, node, Change::Repair)
+}
+
+/// Returns failures and repairs of node 0 in turn, one per tick.
+fn alternating(from: u64) -> impl Iterator<Item = FailureEvent> {
+    (from..).step_by(2).flat_map(|at| [fail(at, 0), repair(at + 1, 0)])
 }
 
 const USUAL: fn() -> Bounds = Bounds::default;
@@ -64,7 +86,7 @@ fn a_load_that_fills_the_queue_without_end_is_told() {
 fn a_node_that_is_never_repaired_stops_a_run_that_needs_it() {
     for scheduler in ["fcfs", "easy", "conservative", "scan-all"] {
         let jobs = (0..).map(|id| job(id, id, [4, 4, 1], 1));
-        let events: Events = Box::new([event(0, 5, Change::Fail)].into_iter());
+        let events: Events = Box::new([fail(0, 5)].into_iter());
         let error = go(USUAL(), scheduler, Ending::Completions(100), jobs, Some(events));
         assert_eq!(error, Err(Endless::Stuck { waiting: 1000, job: 0 }), "{scheduler}");
     }
@@ -73,12 +95,8 @@ fn a_node_that_is_never_repaired_stops_a_run_that_needs_it() {
 #[test]
 fn a_job_that_never_gets_through_is_told() {
     let jobs = (0..3).map(|id| job(id, id, [4, 4, 1], 1_000_000_000));
-    let machine = "mesh:4x4".parse().unwrap();
-    let events =
-        Failures::new(&machine, &FailureClasses::nodes(10.0, 1.0), TimeUnit::TIME_UNIT, 1, 0)
-            .unwrap();
     let bounds = Bounds { interruptions: 50, ..USUAL() };
-    let error = go(bounds, "fcfs", Ending::Drained, jobs, Some(Box::new(events)));
+    let error = go(bounds, "fcfs", Ending::Drained, jobs, Some(failures(10.0)));
     assert_eq!(error, Err(Endless::Interrupted { job: 0, times: 50 }));
 }
 
@@ -89,9 +107,9 @@ fn failures_that_let_nothing_start_come_to_an_end() {
     let events: Events = Box::new((0..).map(|step: u64| {
         let at = step / 3;
         match step % 3 {
-            0 => event(2 * at, 0, Change::Fail),
-            1 => event(2 * at + 1, 1, Change::Fail),
-            _ => event(2 * at + 1, 0, Change::Repair),
+            0 => fail(2 * at, 0),
+            1 => fail(2 * at + 1, 1),
+            _ => repair(2 * at + 1, 0),
         }
     }));
     let error = go(USUAL(), "fcfs", Ending::Drained, jobs, Some(events));
@@ -104,13 +122,8 @@ fn many_that_wait_in_vain_are_told_sooner() {
     // scheduler tries both shapes, so each tick n adds 10 + n / 100 to the count. The count reaches
     // 1,000,000 at about n = 13,200.
     let jobs = (0..).map(|id| job(id, id, [4, if id % 2 == 0 { 4 } else { 3 }, 1], 1));
-    let first = std::iter::once(event(0, 1, Change::Fail));
-    let changes = (0..).map(|step: u64| {
-        event(step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })
-    });
     // Node 5 is also missing, so no box of either shape is free.
-    let second = std::iter::once(event(0, 5, Change::Fail));
-    let events: Events = Box::new(first.chain(second).chain(changes));
+    let events: Events = Box::new([fail(0, 1), fail(0, 5)].into_iter().chain(alternating(0)));
     let error = go(USUAL(), "scan-all", Ending::Completions(100), jobs, Some(events));
     let Err(Endless::Stuck { waiting, job: 0 }) = error else { panic!("{error:?}") };
     assert!((13_100..13_300).contains(&waiting), "{waiting}");
@@ -121,12 +134,9 @@ fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
     // The first job needs all nodes. One node is missing, another one fails or is repaired at each
     // of 150,000 steps, and jobs keep arriving. After that, all nodes are available.
     let jobs = (0..200_000).map(|id| job(id, id, if id == 0 { [4, 4, 1] } else { [1; 3] }, 1));
-    let first = std::iter::once(event(0, 1, Change::Fail));
-    let changes = (0..150_000).map(|step: u64| {
-        event(step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })
-    });
-    let last = std::iter::once(event(150_000, 1, Change::Repair));
-    let events: Events = Box::new(first.chain(changes).chain(last));
+    let changes = alternating(0).take(150_000);
+    let events: Events =
+        Box::new([fail(0, 1)].into_iter().chain(changes).chain([repair(150_000, 1)]));
     let outcome = go(USUAL(), "fcfs", Ending::Completions(100), jobs, Some(events));
     assert!(outcome.is_ok(), "{outcome:?}");
 }
@@ -134,35 +144,22 @@ fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
 #[test]
 fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
     // Every started job is interrupted. Restarts do not count as progress.
-    let machine = "mesh:4x4".parse().unwrap();
-    let classes = FailureClasses::nodes(1.0, 1.0);
-    let draw = || Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
     let large = (0..).map(|id| job(id, 1_000_000 * id, [4, 4, 1], 5_000_000));
-    let error = go(USUAL(), "fcfs", Ending::Completions(100), large, Some(Box::new(draw())));
+    let error = go(USUAL(), "fcfs", Ending::Completions(100), large, Some(failures(1.0)));
     assert!(matches!(error, Err(Endless::Stuck { job: 0, .. })), "{error:?}");
     let small = (0..20).map(|id| job(id, 0, [1, 1, 1], 1_000_000_000));
     let bounds = Bounds { interruptions: u64::MAX, ..USUAL() };
-    let error = go(bounds, "scan-all", Ending::Drained, small, Some(Box::new(draw())));
+    let error = go(bounds, "scan-all", Ending::Drained, small, Some(failures(1.0)));
     assert!(matches!(error, Err(Endless::NoneCompletes { times: 100_000, .. })), "{error:?}");
 }
 
 /// Runs until `wanted` jobs complete. Each job needs four nodes, and jobs arrive 100 time units
 /// apart. On average, each of the 16 nodes fails after 10 time units and is repaired after one.
 fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> {
-    let machine = "mesh:4x4".parse().unwrap();
-    let classes = FailureClasses::nodes(10.0, 1.0);
-    let events = Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
     let jobs = (0..).map(move |id| job(id, 100_000_000 * id, [4, 1, 1], long));
     let setup = setup("mesh:4x4", "ff", "easy", Ending::Completions(wanted));
-    let failures = Some(Failing::new(Box::new(events) as Events, restart));
-    let inputs = Inputs::from(jobs).with_failures(failures);
-    let bounds = Bounds { interruptions: u64::MAX, ..USUAL() };
-    let mut none = [];
-    let run = Simulation::new(&setup, inputs, &mut none).unwrap().within(bounds);
-    run.run(&Stop::default()).map_err(|error| match error {
-        RunError::Endless(endless) => endless,
-        other => panic!("{other}"),
-    })
+    let inputs = Inputs::from(jobs).with_failures(Failing::new(failures(10.0), restart));
+    run_within(Bounds { interruptions: u64::MAX, ..USUAL() }, &setup, inputs)
 }
 
 #[test]
@@ -186,12 +183,9 @@ fn a_last_repair_after_many_changes_lets_a_run_go_on() {
     // Node 1 is missing while node 0 fails and is repaired 5,000 times. After that, all nodes
     // remain available.
     let jobs = (0..).map(|id| job(id, 100 * id, [4, 4, 1], 1));
-    let changes = (0..10_000).map(|step: u64| {
-        event(10 + step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })
-    });
-    let first = std::iter::once(event(0, 1, Change::Fail));
-    let last = std::iter::once(event(20_000, 1, Change::Repair));
-    let events: Events = Box::new(first.chain(changes).chain(last));
+    let changes = alternating(10).take(10_000);
+    let events: Events =
+        Box::new([fail(0, 1)].into_iter().chain(changes).chain([repair(20_000, 1)]));
     let outcome = go(USUAL(), "fcfs", Ending::Completions(100), jobs, Some(events));
     assert!(outcome.is_ok(), "{outcome:?}");
 }
@@ -229,7 +223,7 @@ fn a_job_that_never_starts_on_a_machine_with_room_is_an_error_that_names_it() {
     assert_eq!(*endless, Endless::NeverStarted { jobs: [1, 0, 0, 0], count: 1 });
     assert!(error.to_string().starts_with("job 1 never started"), "{error}");
     // Jobs queued behind one that cannot be placed do not count as forgotten.
-    let events: Events = Box::new([event(0, 5, Change::Fail)].into_iter());
+    let events: Events = Box::new([fail(0, 5)].into_iter());
     let outcome = go(USUAL(), "fcfs", Ending::Drained, jobs(), Some(events)).unwrap();
     assert_eq!(outcome.waiting, 3);
 }

@@ -2,8 +2,8 @@
 
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
-use pavior_simulation::metrics::{ALL, Context, Metric};
-use pavior_simulation::{Ending, Inputs, Observer, Setup, run};
+use pavior_simulation::metrics::Context;
+use pavior_simulation::{Ending, Setup};
 use pavior_workload::{Job, Service, TimeUnit};
 
 use crate::setup;
@@ -25,15 +25,10 @@ fn job(id: u64, arrival: u64, nodes: u16, run: u64, estimate: u64) -> Job {
 /// Returns metric values after all jobs have run on [`MACHINE`], with a warm-up.
 fn values(scheduler: &str, warmup: u64, jobs: Vec<Job>, names: &[&str]) -> Vec<Option<f64>> {
     let context = Context { time: TimeUnit::CYCLE, ..Context::of(MACHINE.parse().unwrap()) };
-    let spec = |name: &&str| ALL.iter().find(|spec| spec.name == *name).unwrap();
-    let mut metrics: Vec<Box<dyn Metric>> =
-        names.iter().map(|name| (spec(name).build)(&context)).collect();
-    let mut observers: Vec<&mut dyn Observer> =
-        metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
     let setup = Setup { warmup, ..setup(MACHINE, "ff", scheduler, Ending::Drained) };
-    let inputs = Inputs::from(jobs);
-    run(&setup, inputs, &mut observers).unwrap();
-    metrics.iter().map(|metric| metric.value()).collect()
+    let run = setup.simulation(jobs).with_context(context).measure(names).unwrap();
+    let measured = run.run().unwrap();
+    names.iter().map(|name| measured.value(name)).collect()
 }
 
 #[test]

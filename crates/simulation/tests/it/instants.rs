@@ -142,7 +142,6 @@ fn slots_are_averaged_over_time() {
 /// waits for both. Two small jobs arrive later, at 12.
 #[test]
 fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
-    use pavior_workload::TimeUnit;
     let small = [1, 1, 1];
     let jobs = [
         job(0, 0, [2, 4, 1], 10),

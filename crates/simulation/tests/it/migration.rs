@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Occupancy};
-use pavior_simulation::metrics::{ALL, Context};
-use pavior_simulation::{
-    Ending, Inputs, JobRecord, Migration, Observer, Recorder, Setup, Stay, run,
-};
+use pavior_simulation::{Ending, JobRecord, Migration, Setup, Stay};
 use pavior_workload::{Job, Service};
 use proptest::prelude::*;
 
-use crate::{job, setup};
+use crate::{job, recorded, setup};
 
 fn moving(scheduler: &str, price: u64, may_move: fn(&Job) -> bool) -> Setup {
     let migration = Some(Migration { price: Time(price), may_move: Arc::new(may_move) });
@@ -19,11 +16,7 @@ fn moving(scheduler: &str, price: u64, may_move: fn(&Job) -> bool) -> Setup {
 }
 
 fn records(setup: &Setup, jobs: &[Job]) -> Vec<JobRecord> {
-    let mut recorder = Recorder::default();
-    let jobs: Vec<Job> = jobs.to_vec();
-    let inputs = Inputs::from(jobs);
-    run(setup, inputs, &mut [&mut recorder as &mut dyn Observer]).unwrap();
-    recorder.into_records()
+    recorded(setup, jobs.to_vec().into()).0
 }
 
 /// Returns each job's start and end, and how many times it moved.
@@ -81,17 +74,12 @@ fn a_strategy_that_does_not_turn_is_made_room_too() {
 
 #[test]
 fn metrics_count_moves() {
-    let context = Context::of(Grid::mesh(&[6, 2]).unwrap());
     let wanted = ["moves", "nodes_moved", "migration_time"];
-    let specs = ALL.iter().filter(|spec| wanted.contains(&spec.name));
-    let mut metrics: Vec<_> = specs.map(|spec| (spec.build)(&context)).collect();
-    let mut observers: Vec<&mut dyn Observer> =
-        metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
-    let inputs = Inputs::from(blocked());
-    run(&moving("easy", 3, |_| true), inputs, &mut observers).unwrap();
-    let values: Vec<f64> = metrics.iter().map(|metric| metric.value().unwrap()).collect();
+    let run = moving("easy", 3, |_| true).simulation(blocked()).measure(&wanted).unwrap();
+    let measured = run.run().unwrap();
+    let values = wanted.map(|name| measured.value(name));
     // `Context::of` counts in millionths.
-    assert_eq!(values, [1.0, 4.0, 12e-6]);
+    assert_eq!(values, [1.0, 4.0, 12e-6].map(Some));
 }
 
 /// Generates jobs for a 6x5 mesh, in order of arrival.

@@ -4,25 +4,17 @@
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
 use pavior_mesh::{Cubes, Grid, NodeId, Request, Sides, orientations, volume};
-use pavior_simulation::metrics::{ALL, Context, Metric};
-use pavior_simulation::{
-    Ending, Failing, Fate, Inputs, Observer, Recorder, Restart, Setup, Spares, run,
-};
+use pavior_simulation::{Ending, Failing, Fate, Inputs, Restart, Setup, Spares};
 use pavior_trials::size;
 use pavior_workload::{Change, Component, FailureClasses, FailureEvent, Failures, Job, TimeUnit};
 
-use crate::{job, setup};
+use crate::{job, recorded, setup};
 
-/// Returns the values of metrics after a run.
-fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, names: &[&str]) -> Vec<f64> {
-    let context = Context::of(setup.grid);
-    let specs = names.iter().map(|name| ALL.iter().find(|spec| spec.name == *name).unwrap());
-    let mut metrics: Vec<Box<dyn Metric>> = specs.map(|spec| (spec.build)(&context)).collect();
-    let mut observers: Vec<&mut dyn Observer> =
-        metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
+/// Returns the value of a metric after a run.
+fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, name: &str) -> f64 {
     let inputs = Inputs::from(jobs).with_failures(failing);
-    run(setup, inputs, &mut observers).unwrap();
-    metrics.iter().map(|metric| metric.value().unwrap()).collect()
+    let run = setup.clone().simulation(inputs).measure(&[name]).unwrap();
+    run.run().unwrap().value(name).unwrap()
 }
 
 /// Returns the mean fraction of time during which a slice could be placed in ten runs of 800 time
@@ -38,7 +30,7 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
             let jobs = [0, unit.time(800.0).0].map(|at| job(at, at, [1, 1, 1], 0));
             let events = Failures::new(&setup.grid, &classes, unit, 1, replication).unwrap();
             let failing = Failing { spares, ..Failing::new(events, Restart::Scratch) };
-            measured(&setup, jobs.to_vec(), failing, &["slice_availability"])[0]
+            measured(&setup, jobs.to_vec(), failing, "slice_availability")
         })
         .collect();
     let mean = shares.iter().sum::<f64>() / 10.0;
@@ -169,14 +161,12 @@ fn go(jobs: &[Job], spares: Spares, events: &[(u64, Component, Change)]) -> (Tim
     let events: Vec<FailureEvent> = events.iter().map(event).collect();
     let failing =
         || Failing { spares, ..Failing::new(events.clone().into_iter(), Restart::Scratch) };
-    let mut recorder = Recorder::default();
     let inputs = Inputs::from(jobs.iter().cloned()).with_failures(failing());
-    run(&setup, inputs, &mut [&mut recorder]).unwrap();
-    let times = recorder.into_records().into_iter().map(|record| match record.fate {
+    let times = recorded(&setup, inputs).0.into_iter().map(|record| match record.fate {
         Fate::Started { start, end, .. } => Some((start.0, end.map(|end| end.0))),
         _ => None,
     });
-    (times.collect(), measured(&setup, jobs.to_vec(), failing(), &["jobs_hit"])[0])
+    (times.collect(), measured(&setup, jobs.to_vec(), failing(), "jobs_hit"))
 }
 
 const NONE: Spares = Spares { cubes: 0, switches: 0 };

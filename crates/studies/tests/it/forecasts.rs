@@ -87,5 +87,5 @@ fn the_table_has_one_row_per_log() {
     assert!(lines.next().unwrap().starts_with("A-1,mesh:4x4,40,0,39,"));
     assert!(lines.next().unwrap().ends_with(",no,,"), "{text}");
     let sentence = forecasts::in_words(&logs);
-    assert!(sentence.contains(" of 1 logs with user estimates "), "{sentence}");
+    assert!(sentence.contains(" of 1 logs with user estimates"), "{sentence}");
 }

@@ -51,7 +51,7 @@ pub(super) const ENTRY: Entry<Generator> = Entry {
             key: "class",
             values: Values::OneOf(&["all", "batch", "interactive", "both"]),
             default: "all",
-            meaning: "the job classes to model: all as one, a single one, or both mixed",
+            meaning: "the job classes to model: all as one class, a single class, or both mixed",
             bare: true,
         },
         OptionSpec {

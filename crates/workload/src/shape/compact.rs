@@ -18,7 +18,8 @@ use super::{Boxes, BuildRule, Choose, ShapeRule};
 
 pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "compact",
-    title: "the box of at least n nodes with the smallest volume, then the smallest surface area",
+    title: "among the boxes of at least n nodes, the one with the smallest volume, then the \
+            smallest surface area",
     source: "",
     options: &[OptionSpec {
         key: "slack",

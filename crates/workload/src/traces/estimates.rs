@@ -21,7 +21,7 @@ impl Family for Estimates {
 
 const LOG: Entry<Estimates> = Entry {
     name: "log",
-    title: "the user's estimate in the log, or else the run time",
+    title: "the user's estimate in the log, or the run time if there is none",
     source: "",
     options: &[],
     variants: &[""],

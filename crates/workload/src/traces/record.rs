@@ -173,7 +173,8 @@ impl Trace {
         trace.report.notes.retain(|note| note.text != processors(by));
         let text = format!(
             "some jobs are larger than the machine, so sizes were taken as processor counts and \
-             divided by {by} (MaxProcs / MaxNodes); --processors-per-node 1 treats them as nodes"
+             divided by {by} (MaxProcs / MaxNodes); --processors-per-node 1 treats sizes as node \
+             counts"
         );
         trace.report.note(text, 0);
         trace
@@ -205,7 +206,7 @@ fn divisor(header: &Header) -> Option<(u32, u64)> {
 fn processors(by: u32) -> String {
     format!(
         "sizes look like processor counts (MaxProcs is {by} times MaxNodes) but are treated as \
-         node counts; --processors-per-node {by} divides them"
+         node counts; --processors-per-node {by} divides the sizes"
     )
 }
 

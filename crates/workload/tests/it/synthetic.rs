@@ -233,11 +233,7 @@ const PINNED: [(u64, Sides, u64); 3] =
 #[test]
 fn uniform_sides_can_be_bounded() {
     let machine = Grid::mesh(&[16, 4, 9]).unwrap();
-    let sides = |name: &str| -> Vec<[u16; 3]> {
-        let workload = Synthetic { sides: name.parse().unwrap(), ..Synthetic::at_load(1.0) };
-        let jobs = SyntheticJobs::new(&workload, &machine, 1, 0).unwrap();
-        jobs.take(2000).map(|job| job.request.shape.unwrap()).collect()
-    };
+    let sides = |name| sides_of(name, &machine, 2000);
     let most =
         |sides: &[[u16; 3]]| [0, 1, 2].map(|axis| sides.iter().map(|s| s[axis]).max().unwrap());
     assert_eq!(most(&sides("uniform")), [16, 4, 9]);

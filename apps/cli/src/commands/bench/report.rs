@@ -109,8 +109,8 @@ impl Report {
     /// Returns notes that help interpret the table.
     fn notes(&self, cut: usize) -> Vec<String> {
         let mut notes = vec![format!(
-            "m: mean boxes held; work: mean units examined; whole: time including grants and \
-             releases; ratio: time relative to {}.",
+            "m: mean number of boxes held; work: mean number of units examined; whole: time \
+             including grants and releases; ratio: time relative to {}.",
             self.results.rows[0].strategy
         )];
         let rows = self.results.rows.iter().filter(|row| row.rejected > 0);

@@ -76,7 +76,7 @@ fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules
     let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
     if let Some(name) = of_log.filter(|_| args.state.past.is_none()) {
         return Err(Failure::usage(format!(
-            "--{name} applies only to logs, so it requires --past"
+            "--{name} applies only to logs; specify a log with --past"
         )));
     }
     let seed = given.seed.unwrap_or(1);
@@ -84,14 +84,6 @@ fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules
     let rule = rule.map_err(|bad: pavior::BadName| Failure::Other(bad.reason))?;
     let (shaper, draw) = (Shaper::new(&rule, &grid, seed, 0), Stream::new(seed, 0, "freedom"));
     Ok(Rules { grid, shaper, freedom: given.freedom.clone(), draw })
-}
-
-/// A running or waiting job, as described by the user.
-struct JobDescription {
-    id: JobId,
-    request: Request,
-    estimate: Option<Time>,
-    user: Option<u64>,
 }
 
 /// A machine's state and its forecaster.
@@ -115,12 +107,9 @@ impl Site<'_> {
         for (id, placement) in self.busy.state.held() {
             let index = id.0 as usize;
             let start = starts[index].unwrap_or(now).min(now);
-            let (job, kind) = self.job(&JobDescription {
-                id: *id,
-                request: Request::nodes(placement.nodes()),
-                estimate: ends.of(*id).map(|end| length(end - start)),
-                user: users[index],
-            });
+            let estimate = ends.of(*id).map(|end| length(end - start));
+            let request = Request::nodes(placement.nodes());
+            let (job, kind) = self.job(*id, request, estimate, users[index]);
             self.forecaster.found(job.id, kind);
             let start = self.origin.since(length(now - start));
             dispatcher.hold(job, start, placement.clone()).map_err(Failure::usage)?;
@@ -140,11 +129,8 @@ impl Site<'_> {
         let first = self.busy.state.held().len() as u64;
         let mut ids = Vec::new();
         for (index, &Waiting { request, estimate, user, .. }) in waiting.iter().enumerate() {
-            let (id, estimate) = (
-                JobId(first + index as u64),
-                estimate.map(|seconds| TimeUnit::SECOND.time(seconds)),
-            );
-            let (job, kind) = self.job(&JobDescription { id, request, estimate, user });
+            let estimate = estimate.map(|seconds| TimeUnit::SECOND.time(seconds));
+            let (job, kind) = self.job(JobId(first + index as u64), request, estimate, user);
             let fits = dispatcher.could_ever_fit(&request).is_ok();
             ids.push(fits.then_some(job.id));
             if fits {
@@ -159,8 +145,13 @@ impl Site<'_> {
 
     /// Creates a job, and finds the properties used to identify similar jobs. A job without an
     /// estimate gets the usual run time of similar jobs, or never ends if there are no past jobs.
-    fn job(&self, description: &JobDescription) -> (Job, Kind) {
-        let &JobDescription { id, request, estimate, user } = description;
+    fn job(
+        &self,
+        id: JobId,
+        request: Request,
+        estimate: Option<Time>,
+        user: Option<u64>,
+    ) -> (Job, Kind) {
         let estimate = estimate.or((!self.has_past).then_some(ENDLESS_RUN_TIME));
         let kind = Kind { user, nodes: request.nodes, estimate };
         let (number, arrival) = (id.0, self.origin);
@@ -188,7 +179,7 @@ impl QueueReport {
     fn reply(&self) -> Reply<'static> {
         let cell = |time: Option<f64>| time.map_or_else(String::new, |at| at.to_string());
         let rows = self.rows().map(|(job, _, times)| {
-            let mut row = vec![JobName::of(&job.name).raw(), job.request.nodes.to_string()];
+            let mut row = vec![JobName(&job.name).raw(), job.request.nodes.to_string()];
             row.extend(times.map(|wait| cell(wait.map(|wait| self.now + wait))));
             row
         });
@@ -259,7 +250,7 @@ impl QueueReport {
                 Some(_) => shown(*wait),
                 None => "never".to_string(),
             });
-            let name = JobName::of(&job.name).to_string();
+            let name = JobName(&job.name).to_string();
             table.row([name, job.request.nodes.to_string()].into_iter().chain(times).collect());
         }
         table

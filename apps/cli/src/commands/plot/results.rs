@@ -117,8 +117,8 @@ fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
         Some(format!(", such as {}={value}", parameter.name))
     });
     format!(
-        "note: {} series, but colors and markers can distinguish only {}; the series differ in {}; \
-         select a subset with --filter{}",
+        "note: there are {} series, but colors and markers can distinguish only {}. The series \
+         differ in {}; select a subset with --filter{}",
         chart.series.len(),
         Chart::TOLD_APART,
         names.join(", "),

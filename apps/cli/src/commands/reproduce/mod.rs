@@ -15,9 +15,7 @@ use pavior_studies::{self as studies, Paper, PaperError, Verdicts};
 use crate::args::ReproduceArgs;
 use crate::commands::experiment;
 use crate::failure::Failure;
-use crate::files;
-use crate::logs;
-use crate::run_directory;
+use crate::{files, logs, run_directory};
 
 /// The argument that selects all built-in papers.
 const ALL_PAPERS: &str = "all";

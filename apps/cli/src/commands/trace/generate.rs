@@ -110,9 +110,8 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     match stream.typed("load").and_then(|typed| Some((typed, typed.find(',')?))) {
         None => Ok(()),
         Some((typed, at)) => {
-            let bad =
-                BadName { reason: "specify only one load".to_string(), span: at..typed.len() };
-            Err(Failure::option("--load", typed, 0, &bad))
+            let reason = "specify only one load".to_string();
+            Err(Failure::option("--load", typed, 0, &BadName { reason, span: at..typed.len() }))
         }
     }
 }

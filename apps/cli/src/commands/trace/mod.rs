@@ -42,8 +42,8 @@ impl<'p> LogFile<'p> {
         let format = Format::of_file(&path.to_string_lossy());
         let format = format.filter(|format| format.is_written()).ok_or_else(|| {
             Failure::usage(format!(
-                "{}: cannot determine the format from the file name, which must end in .swf, .sim \
-                 or .json, optionally followed by .gz",
+                "{}: cannot determine the format from the file name; the name must end in .swf, \
+                 .sim or .json, optionally followed by .gz",
                 files::shown(path)
             ))
         })?;

@@ -67,7 +67,7 @@ fn with_too_few_past_runs_the_forecast_says_how_many_are_known() {
         let forecast = forecast(&model, &mut Memory::default());
         assert!(!forecast.queue.experience.calibrated);
         let waited = (past - 1).max(0);
-        let lacking = format!("so far, {waited} of the {past} that are known).");
+        let lacking = format!("so far, {waited} of the {past} that are known had to wait).");
         assert!(words(&forecast, &second).ends_with(&lacking), "{}", words(&forecast, &second));
     }
 }

@@ -55,7 +55,7 @@ impl Decider<'_> {
             let detail = match epoch {
                 Some(epoch) if lease.epoch == epoch => return Ok(lease),
                 Some(epoch) => format!("lease {id} has epoch {}, not {epoch}", lease.epoch),
-                None => format!("missing \"epoch\", which was returned with lease {id}"),
+                None => format!("missing \"epoch\"; specify the epoch returned with lease {id}"),
             };
             return Err(Problem::new(Reason::StaleEpoch, detail));
         }

@@ -47,8 +47,8 @@ impl Decider<'_> {
         let theirs = self.state.boards[board].waiting().filter(is_theirs).count();
         if theirs >= left {
             let detail = format!(
-                "tenant `{tenant}` already has {theirs} of the {count} waiting requests; a tenant \
-                 may not use more of the {most} queue slots than are still free"
+                "tenant `{tenant}` already has {theirs} of the {count} waiting requests; of the \
+                 {most} queue slots, a tenant may not use more than are still free"
             );
             return Err(Problem::new(Reason::QueueFull, detail));
         }

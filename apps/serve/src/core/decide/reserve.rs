@@ -75,8 +75,8 @@ impl Decider<'_> {
 pub(super) fn reserved_problem(reservation: &Reservation) -> Problem {
     let (from, to) = (Instant(reservation.from_ms), Instant(reservation.to_ms));
     let detail = format!(
-        "the request fits now, but would still hold nodes that reservation {} takes from {from} to \
-         {to}; specify a shorter \"estimate_s\" or \"ttl_s\"",
+        "the request fits now, but it would still hold nodes when reservation {} needs them, from \
+         {from} to {to}; specify a shorter \"estimate_s\" or \"ttl_s\"",
         reservation.id
     );
     Problem::new(Reason::Reserved, detail)

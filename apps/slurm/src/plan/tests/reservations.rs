@@ -52,7 +52,7 @@ fn a_magnetic_reservation_extends_patience_and_is_named() {
     state.reservations = vec![magnet];
     assert!(!closes(&state, 1039) && closes(&state, 1040));
     let note = note_for(&Run::new("easy").decide(&state, 1000), "2");
-    let end = "; nodes in the magnetic reservation magnet need --reservation=magnet";
+    let end = "; to use nodes in the magnetic reservation magnet, add --reservation=magnet";
     assert!(note.ends_with(end), "{note}");
 }
 

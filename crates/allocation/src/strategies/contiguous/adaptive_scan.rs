@@ -52,8 +52,8 @@ const ROWS: OptionSpec = OptionSpec {
     key: "rows",
     values: Values::OneOf(&["step", "jump"]),
     default: "step",
-    meaning: "the row to try if a row has no base: the next one, or the next one with different \
-              coverage",
+    meaning: "the row to try after a row that has no base: the next row, or the next row with \
+              different coverage",
     bare: false,
 };
 

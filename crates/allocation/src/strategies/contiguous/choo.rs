@@ -52,7 +52,7 @@ const SCAN: OptionSpec = OptionSpec {
     key: "scan",
     values: Values::OneOf(&["xyz", "xzy", "yxz", "yzx", "zxy", "zyx"]),
     default: "xyz",
-    meaning: "the axes, fastest-varying first, all ascending",
+    meaning: "the scan order of the axes: fastest-varying first, all ascending",
     bare: false,
 };
 

@@ -62,8 +62,9 @@ const LIST: OptionSpec = OptionSpec {
     key: "list",
     values: Values::OneOf(&["overlapping", "bounded", "linear"]),
     default: "overlapping",
-    meaning: "the free list: all maximal free submeshes, with smallest fit (overlapping) or first \
-              fit (linear), or submeshes merged in a single pass (bounded)",
+    meaning: "the free list: all maximal free submeshes, searched for the smallest fit \
+              (overlapping) or the first fit (linear), or submeshes merged in a single pass \
+              (bounded)",
     bare: true,
 };
 

@@ -64,7 +64,7 @@ const WIRING: OptionSpec = OptionSpec {
     key: "wiring",
     values: Values::OneOf(&["ocs", "static"]),
     default: "ocs",
-    meaning: "the links between cubes: optical circuit switches, or wires between neighbors only",
+    meaning: "the links between cubes: optical circuit switches, or only wires between neighbors",
     bare: true,
 };
 

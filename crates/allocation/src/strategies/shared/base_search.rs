@@ -21,16 +21,16 @@ pub(crate) const SEARCH: OptionSpec = OptionSpec {
     key: "search",
     values: Values::OneOf(&["engine", "plain", "corners", "leaps", "rows"]),
     default: "engine",
-    meaning: "the engine, the search from the literature, or just one of the engine's searches; \
-              all give the same answers",
+    meaning: "the search to use: the engine, the search from the literature, or just one of the \
+              engine's searches; all give the same answers",
     bare: true,
 };
 
 /// The `search` option for strategies with only one engine.
 pub(crate) const ENGINE: OptionSpec = OptionSpec {
     values: Values::OneOf(&["engine", "plain"]),
-    meaning: "the engine, which processes whole words of nodes, or the search from the literature; \
-              both give the same answers",
+    meaning: "the search to use: the engine, which processes whole words of nodes, or the search \
+              from the literature; both give the same answers",
     ..SEARCH
 };
 

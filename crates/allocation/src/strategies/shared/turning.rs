@@ -56,7 +56,7 @@ pub const TURN_ON: OptionSpec = OptionSpec {
     key: "turn",
     values: Values::OneOf(&["none", "all"]),
     default: "all",
-    meaning: "the orientations of a request to try",
+    meaning: "the orientations to try for a request",
     bare: false,
 };
 
@@ -66,8 +66,8 @@ pub const TURN_BEST_OFF: OptionSpec = OptionSpec { default: "none", ..TURN_BEST_
 /// The `turn` option for strategies that score bases, on by default.
 pub const TURN_BEST_ON: OptionSpec = OptionSpec {
     values: Values::OneOf(&["none", "all", "best"]),
-    meaning: "the orientations to try: with all, the first that fits is used; with best, the best \
-              base in any orientation",
+    meaning: "the orientations to try: all uses the first orientation that fits; best uses the \
+              best base in any orientation",
     ..TURN_ON
 };
 

@@ -51,9 +51,7 @@ impl SlotsAnswer {
         });
         SlotsAnswer { now, next, after }
     }
-}
 
-impl SlotsAnswer {
     /// Describes the answer in sentences: the number of boxes that fit now, after the moves, and
     /// later. `shape` is the requested size, such as `4x2`.
     pub fn lines(&self, shape: &str, time: impl Fn(Time) -> String) -> Vec<String> {

@@ -151,20 +151,19 @@ pub(super) fn lines(name: &str) -> Vec<Attempt> {
         tries.push(Attempt { input: format!("{text}\n"), ..network });
     }
     let asks = [
-        json!({ "op": "allocate", "job": name, "nodes": 2 }).to_string(),
-        json!({ "op": "allocate", "job": name, "nodes": 2 }).to_string(),
-        json!({ "op": "hold", "job": name, "parts": [{ "base": [3, 3], "sides": [1, 1] }] })
-            .to_string(),
-        json!({ "op": "list" }).to_string(),
-        json!({ "op": "unblock", "shape": [4, 4] }).to_string(),
-        json!({ "op": "release", "job": format!("{name}b") }).to_string(),
-        json!({ "op": name }).to_string(),
-        json!({ "op": "allocate", "job": 1, "nodes": 1, "freedom": name }).to_string(),
-        json!({ "op": "allocate", "job": 1, name: 1 }).to_string(),
-        name.to_string(),
+        json!({ "op": "allocate", "job": name, "nodes": 2 }),
+        json!({ "op": "allocate", "job": name, "nodes": 2 }),
+        json!({ "op": "hold", "job": name, "parts": [{ "base": [3, 3], "sides": [1, 1] }] }),
+        json!({ "op": "list" }),
+        json!({ "op": "unblock", "shape": [4, 4] }),
+        json!({ "op": "release", "job": format!("{name}b") }),
+        json!({ "op": name }),
+        json!({ "op": "allocate", "job": 1, "nodes": 1, "freedom": name }),
+        json!({ "op": "allocate", "job": 1, name: 1 }),
     ];
+    let asks = asks.map(|ask| ask.to_string()).join("\n");
     let allocate = attempt(&[], "allocate --machine mesh:4x4 --strategy ff");
-    tries.push(Attempt { input: asks.join("\n") + "\n", ..allocate });
+    tries.push(Attempt { input: format!("{asks}\n{name}\n"), ..allocate });
     tries
 }
 

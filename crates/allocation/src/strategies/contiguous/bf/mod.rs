@@ -56,8 +56,9 @@ const READING: OptionSpec = OptionSpec {
     key: "reading",
     values: Values::OneOf(&["frame", "base", "area"]),
     default: "frame",
-    meaning: "the preferred base: the one whose placement has the most busy neighbors, with the \
-              most neighbors that are not bases, or in the smallest connected set of bases",
+    meaning: "the preferred base: the one whose placement has the most busy neighbors, the one \
+              with the most neighbors that are not bases, or one in the smallest connected set of \
+              bases",
     bare: true,
 };
 

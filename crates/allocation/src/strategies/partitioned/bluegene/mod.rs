@@ -90,7 +90,7 @@ const LOOPS: OptionSpec = OptionSpec {
     key: "loops",
     values: Values::Integer(1, 65535),
     default: "2",
-    meaning: "the number of loops on each line with wiring=multi; each loop allows one ring \
+    meaning: "with wiring=multi, the number of loops on each line; each loop allows one ring \
               through part of the line",
     bare: false,
 };

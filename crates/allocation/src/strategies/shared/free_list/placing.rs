@@ -43,7 +43,7 @@ pub(crate) const PLACE: OptionSpec = OptionSpec {
     values: Values::OneOf(&["fragmentation", "contact", "first", "smallest"]),
     default: "fragmentation",
     meaning: "the corner to choose: the one that least reduces the free boxes, the one with the \
-        most contact, or the lowest corner of the first or smallest free box",
+              most contact, or the lowest corner of the first or of the smallest free box",
     bare: false,
 };
 
