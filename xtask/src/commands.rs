@@ -75,7 +75,7 @@ const COMMANDS: &[Command] = &[
         does: "Run long tests that attack every guarantee, and print a table of the attacks",
         takes: "ten minutes", needs: "the same tools as the checks", run: long::attack },
     Command { name: "tries", usage: "",
-        does: "Try hostile values for every option, and run with full or closed outputs",
+        does: "Try hostile values for every option, and write to full or closed outputs",
         takes: "a few minutes", needs: RUST, run: long::tries },
     Command { name: "fuzz", usage: "[MINUTES]",
         does: "Run every parser on mutated inputs", takes: "one minute by default",

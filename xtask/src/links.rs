@@ -68,7 +68,7 @@ fn follow(
         return Err(format!("{target} is outside the repository"));
     }
     if !anchor.is_empty() {
-        let page = pages.get(&file).ok_or(format!("{target}: only pages have anchors"))?;
+        let page = pages.get(&file).ok_or(format!("{target}: not a page; remove the anchor"))?;
         if !page.anchors.iter().any(|there| there == anchor) {
             return Err(format!("{target}: no such heading"));
         }

@@ -58,7 +58,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "links", seconds: 1, cores: ONE, after: "",
         does: "check the links and images on all pages", work: Own(links::problems) },
     Step { name: "messages", seconds: 1, cores: ONE, after: "",
-        does: "check that the messages in docs/troubleshooting.md exist",
+        does: "check that the program has the messages in docs/troubleshooting.md",
         work: Own(messages::problems) },
     Step { name: "licenses", seconds: 1, cores: ONE, after: "",
         does: "check the licenses and versions of dependencies",
@@ -121,7 +121,7 @@ pub(crate) const STEPS: &[Step] = &[
         "bench --quiet --profile dev --workspace --all-features --bench event -- check",
     ]) },
     Step { name: "memory", seconds: 20, cores: ONE, after: "build",
-        does: "run tests of the unsafe call under valgrind",
+        does: "test the unsafe call under valgrind",
         work: Own(programs::memory) },
     Step { name: "browser", seconds: 90, cores: ONE, after: "build viewer",
         does: "build the page that runs the engine, and test it in Chromium and Node",
@@ -144,7 +144,7 @@ pub(crate) const STEPS: &[Step] = &[
     // This step is last because it replaces the tested program with one that has fewer features.
     Step { name: "features", seconds: 60, cores: BOTH, after: "tests serve slurm kube readme \
          openapi",
-        does: "run clippy, and test the help, with fewer features enabled", work: Cargo(&[
+        does: "run clippy and test the help with fewer features enabled", work: Cargo(&[
         "clippy --package pavior --quiet -- -D warnings",
         "clippy --package pavior-cli --all-targets --quiet -- -D warnings",
         "clippy --package pavior-cli --features serve --all-targets --quiet -- -D warnings",

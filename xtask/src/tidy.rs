@@ -65,7 +65,7 @@ fn of_file(name: &str, text: &str) -> Vec<String> {
     let mut problems: Vec<String> = text.lines().enumerate().filter_map(of_line).collect();
     if name.ends_with("src/lib.rs") && !text.contains(BANS) {
         problems
-            .push(format!("{name}: bans no calls; copy the first attribute of another library"));
+            .push(format!("{name}: bans no calls; copy the first attribute from another library"));
     }
     problems
 }

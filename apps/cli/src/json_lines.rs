@@ -157,7 +157,7 @@ impl<'l> LineObject<'l> {
         serde_json::from_str(&self.line[member.place.clone()]).unwrap_or_default()
     }
 
-    /// Finds a member whose value is not `null`.
+    /// Returns a member, unless it is missing or `null`.
     pub(crate) fn given(&self, key: &str) -> Option<&Member> {
         self.find(key).filter(|member| !self.value(member).is_null())
     }

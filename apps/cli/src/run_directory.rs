@@ -57,7 +57,7 @@ pub(crate) fn begin(
 pub(crate) fn finish(open: &OpenRun, files: &[Publication], out: &Path) -> Result<(), Failure> {
     open.finish(files).map_err(|error| match error {
         DirectoryError::File(FileError::Write { .. }) => Failure::Other(format!(
-            "{error}; all replications are kept; use --resume to write the missing files"
+            "{error}. All replications are kept; use --resume to write the missing files"
         )),
         other => other.into(),
     })?;

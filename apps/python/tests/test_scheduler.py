@@ -223,7 +223,7 @@ def test_a_job_that_does_not_fit_is_not_started() -> None:
 
 
 def test_keys_that_are_none() -> None:
-    with pytest.raises(pavior.Broken, match="not a number"):
+    with pytest.raises(pavior.Broken, match="is NaN"):
         simulate(scheduler=lambda job: float("nan"))
     with pytest.raises(TypeError):
         simulate(scheduler=lambda job: "small")  # type: ignore[arg-type,return-value]

@@ -173,7 +173,7 @@ def test_old_names_of_logs_warn(tmp_path: Path) -> None:
     (tmp_path / "log.swf").write_text("1 0 0 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n")
     with pytest.warns(DeprecationWarning, match="Trace"):
         assert len(Trace.read(tmp_path / "log.swf")) == 1
-    with pytest.raises(ValueError, match="select rows in the table instead"):
+    with pytest.raises(ValueError, match="for a table, select its rows instead"):
         Trace(table, first=1)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="lenint"):
         Trace(table, lenint=False)  # type: ignore[call-overload]
@@ -197,7 +197,7 @@ def test_users_may_be_text() -> None:
 def test_a_column_may_be_null() -> None:
     rows: dict[str, list[int | None]] = {"submit": [0, 1], "run": [1, 1], "nodes": [6, 6]}
     null = dict.fromkeys(["estimate", "job", "x", "y", "z", "user"], [None, None])
-    trace = Trace(pl.DataFrame(rows | null))
+    trace = Trace(pa.table(rows | null))
     assert pl.DataFrame(trace.jobs).equals(pl.DataFrame(Trace(pl.DataFrame(rows)).jobs))
     with pytest.raises(ValueError, match="must contain numbers or text, not Boolean"):
         Trace(pl.DataFrame(rows | {"user": [True, False]}))
@@ -307,7 +307,7 @@ def test_calls_as_people_type_them() -> None:
         ({"machine": (0, 8)}, ValueError, "side"),
         ({"strategy": object}, TypeError, "subclass of Strategy"),
         ({"strategy": len}, TypeError, "subclass of Strategy"),
-        ({"scheduler": 3}, TypeError, "function of a job"),
+        ({"scheduler": 3}, TypeError, "function that takes a job"),
         ({"trace": 3}, TypeError, "path or a Trace"),
         ({"load": object()}, TypeError, "load"),
         ({"load": float("nan")}, ValueError, "load"),

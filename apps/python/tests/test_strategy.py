@@ -80,7 +80,7 @@ def test_judgements_are_told_in_words_and_drawn() -> None:
     judgement = judge(Misses, "mesh:3x3")
     assert repr(judgement) == (
         "<Judgement: failed. On mesh:3x3, misses claims to refuse a request only if no base is "
-        "free; after 6 correct answers, one is wrong.>\n"
+        "free; 6 correct answers, then a wrong one.>\n"
         "misses is wrong on mesh:3x3. Asked for 3x1, it refuses; it claims to refuse a "
         "request only if no base is free, but 3x1 at 0,0 is free.\n\n"
         "  2 | . . .\n  1 | . . .\n  0 | + + +\n      0 1 2\n\n  . free   + expected"
@@ -90,7 +90,7 @@ def test_judgements_are_told_in_words_and_drawn() -> None:
     passed = judge(FirstFit, "mesh:2x2")
     assert repr(passed) == (
         "<Judgement: passed. On mesh:2x2, my-first-fit claims to grant the first free base in scan "
-        "order; all 64 answers agree.>"
+        "order; all 64 answers are correct.>"
     )
     assert passed.asked is None and "<svg" not in passed._repr_html_()
     assert judge(Misses, (2, 2)) and judge("TFF", [2, 3])

@@ -279,7 +279,7 @@ impl Daemon {
         }
         if self.reader.malformed > 0 {
             let details = json!({ "count": self.reader.malformed });
-            log(time, "warn", "cannot read some limits", details);
+            log(time, "warn", "some limits cannot be parsed", details);
         }
         Ok(())
     }

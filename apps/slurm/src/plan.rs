@@ -264,11 +264,10 @@ impl Cycle<'_> {
         let choice = preemption::choose(self.world, &self.state, self.site, waiting, is_excluded);
         let Some(choice) = choice else { return };
         let job = &ledger.jobs[choice.index];
-        let victims = || choice.victims.iter().map(|&victim| &ledger.jobs[victim]);
-        let grace_s = victims().map(|victim| preemption::grace_s(self.site, victim)).max();
-        let (grace_s, victims) = (grace_s.unwrap_or(0), victims().map(SlurmJob::key).collect());
+        let victims = choice.victims.iter().map(|&victim| ledger.jobs[victim].key()).collect();
         self.open_gate(job, &choice.at);
-        self.memory.job(job).eviction = Some(Eviction { since: now, grace_s, victims });
+        self.memory.job(job).eviction =
+            Some(Eviction { since: now, grace_s: choice.grace_s, victims });
         self.state.roles[choice.index] = Role::Preempting;
     }
 

@@ -201,7 +201,11 @@ impl Fork {
     /// Makes the strategy's index reflect the fork's free nodes again.
     fn restore_index(&mut self) {
         if std::mem::take(&mut self.shows_others) {
-            assert!(self.strategy.reset(&self.free), "reset failed after an earlier success");
+            assert!(
+                self.strategy.reset(&self.free),
+                "reset failed after an earlier reset \
+                                                      succeeded"
+            );
         }
     }
 

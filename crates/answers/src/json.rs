@@ -16,7 +16,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Creates a point from coordinates on this grid.
+    /// Creates a point from a node's coordinates or a box's sides on this grid.
     pub fn of(grid: &Grid, coordinates: Coordinates) -> Point {
         Point { axes: grid.axes(), coordinates }
     }

@@ -46,7 +46,13 @@ fn refusal(
         (Some(host), None) => host.to_str().unwrap_or(""),
         // HTTP/1.0 clients may omit `Host`. Browsers always send it.
         (None, _) if version < Version::HTTP_11 => return None,
-        _ => return Some((StatusCode::BAD_REQUEST, "a request must have exactly one Host header")),
+        _ => {
+            return Some((
+                StatusCode::BAD_REQUEST,
+                "the request does not have exactly one Host \
+                                                    header",
+            ));
+        }
     };
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

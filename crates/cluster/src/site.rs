@@ -208,7 +208,11 @@ async fn watch(
     let last_seq = app.board.last_seq();
     let last = query.after.unwrap_or_else(|| app.board.view().1);
     let Some(ready) = app.board.after(last) else {
-        return error(StatusCode::GONE, "these changes are no longer stored; reload /v1/state");
+        return error(
+            StatusCode::GONE,
+            "the requested changes are no longer stored; reload \
+                                        /v1/state",
+        );
     };
     keep_open.request();
     let watcher = Watcher { app, last, ready: ready.into_iter(), last_seq, _permit: permit };

@@ -60,7 +60,7 @@ pub enum DrawError {
         to: f64,
     },
     /// No job holds nodes in the interval.
-    #[error("no job holds nodes from {from} to {to}")]
+    #[error("no job holds nodes between {from} and {to}")]
     NoJob {
         /// The start of the interval.
         from: f64,

@@ -229,8 +229,8 @@ fn detected(
     let format = options.format.or_else(|| Format::find(&begin, &name)).ok_or_else(|| {
         let names = Format::ALL.map(Format::name).join(", ");
         let reason = format!(
-            "cannot detect the log's format from its contents or name; specify --log-format: \
-             {names}"
+            "cannot detect the log's format from its contents or name; specify one with \
+             --log-format: {names}"
         );
         FileError::content(path, reason)
     })?;

@@ -165,7 +165,7 @@ impl Reader<'_> {
         let rest = &self.text[start..];
         let word = &rest[..rest.find(|c| !part(c)).unwrap_or(rest.len())];
         if word.is_empty() {
-            return Err(self.bad("expected a number, a name or a parenthesis"));
+            return Err(self.bad("expected a number, a name or an opening parenthesis"));
         }
         self.at += word.len();
         if word.starts_with(|c: char| c.is_ascii_digit() || c == '.') {

@@ -40,7 +40,7 @@ impl Hash for Point {
 impl Point {
     /// Creates a point from parsed settings and the text for each entry in [`parameters::ALL`].
     pub(crate) fn new(texts: Arc<[Option<Arc<str>>]>, settings: RunSettings) -> Point {
-        assert_eq!(texts.len(), parameters::ALL.len(), "there must be one entry per parameter");
+        assert_eq!(texts.len(), parameters::ALL.len(), "there is not one entry per parameter");
         Point { texts, settings: Arc::new(settings) }
     }
 

@@ -93,8 +93,8 @@ pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepErr
         )),
         SweepError::Stopped => Failure::Other("stopped".into()),
         SweepError::Store(error) => Failure::Other(format!(
-            "cannot write to {}: {error}; finished replications are kept; use --resume to run the \
-             rest",
+            "cannot write to {}: {error}. Finished replications are kept; to run the rest, repeat \
+             `sweep run`, or add --resume to any other command",
             files::shown(out)
         )),
     }

@@ -209,8 +209,8 @@ impl Results<'_> {
         }
         if self.rejected_sets_differ() {
             notes.push(
-                "The rejected jobs differ, so the means cover different jobs; a lower mean may \
-                 merely reflect easier jobs."
+                "The sets of rejected jobs differ, so the means cover different jobs; a lower mean \
+                 may merely reflect easier jobs."
                     .into(),
             );
         }

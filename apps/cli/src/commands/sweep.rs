@@ -90,20 +90,22 @@ fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
 /// Runs the replications listed in a file, and stores them as a part of the experiment.
 fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
-    let spans = read_spans(&args.spans, &specification)?;
+    let mut spans = read_spans(&args.spans, &specification)?;
     let files = logs::folder(args.directory.clone());
     let run = run_directory::run(&specification, &files, None, "spans".to_string())?;
     let resume = Resume { resume: true, discard_damaged: false };
     let (open, known) = run_directory::begin(&args.out, &run, &text, &specification, resume)?;
     let known: HashSet<(usize, u64)> =
         known.iter().map(|entry| (entry.point, entry.replication)).collect();
-    let places = spans
-        .iter()
-        .flat_map(|span| (span.first..=span.last).map(|replication| (span.point, replication)));
     // Spans may overlap, and may include replications that the part already contains.
-    let mut places: Vec<(usize, u64)> = places.filter(|place| !known.contains(place)).collect();
-    places.sort_unstable();
-    places.dedup();
+    spans.sort_unstable_by_key(|span| (span.point, span.first));
+    let mut next = (0, 0);
+    let places = spans.iter().flat_map(|&Replications { point, first, last }| {
+        let (_, first) = next.max((point, first));
+        next = next.max((point, last + 1));
+        (first..=last).map(move |replication| (point, replication))
+    });
+    let places: Vec<(usize, u64)> = places.filter(|place| !known.contains(place)).collect();
     let journal = Mutex::new(open);
     pool::install(args.pool.threads, || replicate(&specification, &places, &files, &journal))?
         .map_err(|error| failure(&specification, &args.out, error))

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let out = &args.out;
     if !pavior::files::is_empty(out)? {
         let message =
-            format!("{} is not empty; choose another directory with --out", files::shown(out));
+            format!("{} is not empty; use --out to choose another directory", files::shown(out));
         return Err(Failure::usage(message));
     }
     let catalogue = Catalogue::default();
@@ -118,7 +118,8 @@ fn figure(board: &Board) -> Chart {
         marks: Marks::Bars,
         series,
         stated: Vec::new(),
-        note: "A ratio of 1 meets the bound. The optimum is between 1 and the best run's ratio."
+        note: "A ratio of 1 meets the bound. The optimal ratio is between 1 and the best run's \
+               ratio."
             .to_string(),
     }
 }

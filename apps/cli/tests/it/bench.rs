@@ -110,6 +110,8 @@ fn fill_limits_the_number_of_busy_nodes() {
         assert!(half["busy_submeshes"].as_f64() < near["busy_submeshes"].as_f64());
         assert!(half["granted"].as_u64() > near["granted"].as_u64());
     }
+    let table = quick("table", &format!("{run} --fill 0.55"));
+    assert!(table.contains("at most 55% of"), "{table}");
     // Nodes are freed before each request, so a strategy that only counts nodes refuses no request.
     let full = bench(&format!("{run} --fill 1"));
     let naive = &full["results"][0];

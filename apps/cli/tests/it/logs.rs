@@ -34,7 +34,7 @@ fn log_formats_are_detected_from_the_content() {
     let unknown = folder.write("x", "hello\n");
     let packed = folder.write("log.swf.zst", b"\x28\xb5\x2f\xfd\x00");
     for (line, reason) in [
-        (unknown.clone(), "specify --log-format: swf, sim, batsim, sacct"),
+        (unknown.clone(), "specify one with --log-format: swf, sim, batsim, sacct"),
         (format!("{unknown} --log-format swf"), "`hello` is not a number in field 1"),
         (format!("{unknown} --log-format swff"), "swf"),
         (packed, "zstd -dc FILE | pavior"),

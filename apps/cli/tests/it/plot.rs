@@ -85,6 +85,9 @@ fn filters_reduce_the_number_of_series() {
     // The values are written as users might write them, and one parameter is named twice.
     let (chart, _) = plot(&["--filter", "load=1.0,strategy=ff,load=.5", "--title", "Own"]);
     assert!(chart.contains("<title>Own</title>") && chart.contains(">fcfs</text>"), "{chart}");
+    // The values are written as in the table, which another program may have rewritten.
+    let padded = folder.write("padded.csv", crowd().replace(",0.5,", ",0.50,"));
+    good(&["plot", &padded, "--filter", "load=0.50,1.0,strategy=ff"]);
     for (filter, reason) in [
         ("uniform", "use one such as sides=uniform"),
         ("shceduler=ssd", "did you mean `scheduler`?"),

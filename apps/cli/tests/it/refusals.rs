@@ -35,7 +35,7 @@ fn a_warm_up_longer_than_the_log_is_rejected() {
 fn a_conversion_without_jobs_is_rejected() {
     let (folder, log, _) = folder("x", "");
     let convert = ["trace", "convert", &log, &folder.path("to.swf"), "--filter", "queue=1"];
-    refused_for(&convert, "none of the 2 job lines remain (2 filtered out");
+    refused_for(&convert, "none of the 2 job lines remain (2 were filtered out");
     assert_eq!(folder.names(), ["log.swf", "x"]);
 }
 

@@ -27,8 +27,12 @@ fn wanted_spans_have_the_documented_form_and_can_be_run() {
         { "point": 1, "first": 3, "last": 4 },
     ]);
     assert_eq!(found, expected);
-    let spans = folder.write("spans.json", wanted);
+    // The spans may also overlap.
+    let again = r#"{"point":0,"first":1,"last":3},{"point":0,"first":2,"last":2}]"#;
+    let spans =
+        folder.write("spans.json", wanted.trim().trim_end_matches(']').to_string() + "," + again);
     good(&["sweep", "run", &sweep, "--spans", &spans, "--out", &part]);
+    assert_eq!(folder.read("part/journal").lines().count(), 10);
     assert_eq!(good(&["sweep", "wanted", &sweep, &part, "--json"]).trim(), "[]");
     good(&["merge", &part, "--out", &whole]);
 }

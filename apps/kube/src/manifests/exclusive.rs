@@ -86,10 +86,9 @@ fn confirmation_text(resource: &str, users: Result<Vec<String>, KubeError>) -> S
         Err(why) => format!("Cannot list the pods that currently request this resource: {why}"),
     };
     format!(
-        "with --resource {resource}, the API server will reject every new pod, throughout the \
-         cluster, that requests this resource but does not belong to a Job with pavior.dev/shape. \
-         This includes new pods in Deployments. {state}. If this is intended, add \
-         --exclusive"
+        "with --resource {resource}, the API server will reject every new pod in the cluster that \
+         requests this resource but does not belong to a Job with pavior.dev/shape. This includes \
+         new pods in Deployments. {state}. If this is intended, add --exclusive"
     )
 }
 
@@ -97,10 +96,10 @@ fn confirmation_text(resource: &str, users: Result<Vec<String>, KubeError>) -> S
 pub(super) fn warning(resource: &str) -> String {
     let limit = resource.replace('.', "\\.");
     format!(
-        "# With these policies, the API server rejects EVERY new pod, throughout the cluster, \
-         that\n# requests {resource} but does not belong to a Job with pavior.dev/shape. This \
-         includes\n# new pods in Deployments. To list the pods that currently request this \
-         resource:\n#   kubectl get pods -A -o \
+        "# With these policies, the API server rejects EVERY new pod in the cluster that\n# \
+         requests {resource} but does not belong to a Job with pavior.dev/shape. This includes\n# \
+         new pods in Deployments. To list the pods that currently request this resource:\n#   \
+         kubectl get pods -A -o \
          custom-columns='NAMESPACE:.metadata.namespace,NAME:.metadata.name,\
          LIMIT:.spec.containers[*].resources.limits.{limit},\
          INIT:.spec.initContainers[*].resources.limits.{limit}' | grep -v '<none> *<none> *$'\n"

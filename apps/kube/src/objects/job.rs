@@ -7,13 +7,12 @@ use serde::{Deserialize, Deserializer};
 
 use super::kueue::Quota;
 use super::object::{
-    BOX, Condition, GLOBAL_INDEX, Object as _, SECONDS, SHAPE, Uid, resource, slim,
+    BOX, Condition, GLOBAL_INDEX, Object as _, SECONDS, SHAPE, Uid, parse_digits, resource, slim,
 };
 use super::pod::PodSpec;
 
 /// A Job, reduced to the fields that matter for its placement.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct Job {
     #[serde(deserialize_with = "slim")]
     pub(crate) metadata: ObjectMeta,
@@ -86,12 +85,11 @@ impl Job {
 
     /// Returns the Job's number within its set.
     pub(crate) fn global_index(&self) -> Option<u32> {
-        let text = self.label(GLOBAL_INDEX)?;
-        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse().ok().filter(|_| digits)
+        self.label(GLOBAL_INDEX).and_then(parse_digits)
     }
 
-    /// Returns true if the Job has succeeded or failed.
+    /// Returns true if the Job has succeeded or failed. Its last pods may not have ended, because
+    /// `SuccessCriteriaMet` and `FailureTarget` are set before that.
     pub(crate) fn is_finished(&self) -> bool {
         let ends = ["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"];
         ends.iter().any(|kind| Condition::holds(&self.status.conditions, kind))
@@ -124,7 +122,7 @@ impl Job {
 
     /// Returns the Job's maximum run time in seconds, if limited.
     pub(crate) fn seconds(&self) -> Option<u64> {
-        let annotation = self.annotation(SECONDS).and_then(|text| text.parse().ok());
+        let annotation = self.annotation(SECONDS).and_then(parse_digits);
         let limits = [annotation, self.spec.active_deadline_seconds];
         limits.into_iter().flatten().filter(|&seconds| seconds > 0).min()
     }

@@ -21,7 +21,7 @@ pub(crate) use node::Node;
 #[cfg(test)]
 pub(crate) use object::{BOX, SECONDS, SHAPE};
 pub(crate) use object::{
-    Condition, GATE, GLOBAL_INDEX, MACHINE, Object, ObjectRef, Uid, resource, slim,
+    Condition, GATE, GLOBAL_INDEX, MACHINE, Object, ObjectRef, Uid, parse_digits, resource, slim,
 };
 pub(crate) use placement::{Placement, PlacementSpec, PlacementStatus};
 pub(crate) use pod::{CompactJson, Pod, PodSpec};

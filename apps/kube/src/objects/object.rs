@@ -1,6 +1,7 @@
 //! Metadata that all objects have, and the names of the annotations, labels and gates that we use.
 
 use std::borrow::Borrow;
+use std::str::FromStr;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use schemars::JsonSchema;
@@ -20,6 +21,11 @@ pub(crate) const BOX: &str = "pavior.dev/box";
 pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 /// The scheduling gate on pods that are waiting for a box.
 pub(crate) const GATE: &str = "pavior.dev/placement";
+
+/// Parses a number without a sign. `parse` alone would also accept `+1`.
+pub(crate) fn parse_digits<T: FromStr>(text: &str) -> Option<T> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
 
 /// The maximum length of an annotation. Longer annotations are dropped.
 const MAX_ANNOTATION_LENGTH: usize = 256;

@@ -7,11 +7,11 @@ use pavior::scheduling::{Selection as Scheduler, served};
 use pavior::strategies::Selection as Strategy;
 use pavior::text::shown;
 use pavior::workload::Ask;
-use pavior::{BadName, Cuboid, Grid, Machine as Engine, NodeId, Occupancy, Sides};
+use pavior::{BadName, Cuboid, Grid, Machine as Engine, NodeId, Sides};
 use pavior_cluster::grants_exact_boxes;
 
 use super::node_map::check_source;
-use crate::objects::{MachineSpec, Maintenance};
+use crate::objects::{MachineSpec, Maintenance, parse_digits};
 
 /// The default resource. Each node has one unit of it.
 pub(crate) const RESOURCE: &str = "pavior.dev/node";
@@ -94,7 +94,7 @@ impl MachineConfig {
         let seconds = |text: &str| -> Result<u64, String> {
             let time = text.parse::<Timestamp>().ok().and_then(|at| at.as_second().try_into().ok());
             time.ok_or_else(|| {
-                format!("`{}` is not a time such as 2026-12-01T08:00:00Z", shown(text))
+                format!("`{}` is not a time of the form 2026-12-01T08:00:00Z", shown(text))
             })
         };
         let (from, to) = (seconds(&period.from)?, seconds(&period.to)?);
@@ -113,22 +113,20 @@ impl MachineConfig {
     fn parse_box(&self, text: &str) -> Option<Cuboid> {
         let (sides, base) = text.split_once('@')?;
         let axes = self.grid.axes();
-        let numbers = base.split(',').map(str::parse).collect::<Result<Vec<u16>, _>>().ok()?;
+        let numbers = base.split(',').map(parse_digits).collect::<Option<Vec<u16>>>()?;
         if sides.split('x').count() != axes || numbers.len() != axes {
             return None;
         }
         let mut base = [0; 3];
         base[..axes].copy_from_slice(&numbers);
         let cuboid = Cuboid::new(base, read_sides(sides)?);
-        let is_on_grid =
-            self.grid.contains(base) && Occupancy::all_free(self.grid).is_free(&cuboid);
-        is_on_grid.then_some(cuboid)
+        cuboid.lies_on(&self.grid).then_some(cuboid)
     }
 
-    /// Parses a shape in chips and converts it to nodes.
+    /// Parses a shape in chips and converts it to nodes. The shape may be larger than the machine.
     ///
     /// # Errors
-    /// Returns the reason, in a sentence, if no box on the machine has the shape.
+    /// Returns the reason, in a sentence, if the text is not a shape in whole nodes.
     pub(crate) fn shape(&self, text: &str) -> Result<Shape, String> {
         let nodes = self.sides_in_nodes(text, "the shape")?;
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
@@ -154,7 +152,7 @@ impl MachineConfig {
             return Err(format!("{shape} has {sides} sides, but the machine has {axes} axes"));
         }
         let Ok(Ask::Shape(chips)) = Ask::typed(Some(text), None, &self.grid) else {
-            return Err(format!("{shape} does not fit on {}", self.grid));
+            return Err(format!("{shape} does not fit on the machine"));
         };
         let mut nodes = [1; 3];
         for axis in 0..axes {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use pavior::text::shown;
 use pavior::{Coordinates, Grid, NodeId};
 
-use crate::objects::{CoordinateSource, Node, Object as _};
+use crate::objects::{CoordinateSource, Node, Object as _, parse_digits};
 
 /// The placeholders for coordinates in a node name pattern.
 const PLACEHOLDERS: [&str; 3] = ["{x}", "{y}", "{z}"];
@@ -84,16 +84,12 @@ pub(super) fn coordinates(
 /// Parses a point's coordinates on a grid.
 fn parse_coordinates(texts: &[&str], grid: &Grid) -> Result<Coordinates, String> {
     if texts.len() != grid.axes() {
-        return Err(format!("only {} of {} coordinates", texts.len(), grid.axes()));
+        return Err(format!("has only {} of {} coordinates", texts.len(), grid.axes()));
     }
     let mut point: Coordinates = [0; 3];
     for (coordinate, text) in point.iter_mut().zip(texts) {
-        // `parse` alone would also accept a sign.
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        match text.parse() {
-            Ok(number) if is_number => *coordinate = number,
-            _ => return Err(format!("`{}` is not a coordinate", shown(text))),
-        }
+        *coordinate =
+            parse_digits(text).ok_or_else(|| format!("`{}` is not a coordinate", shown(text)))?;
     }
     if grid.contains(point) {
         return Ok(point);
@@ -191,7 +187,10 @@ mod tests {
         let faults = &found.contradictory;
         assert_eq!(
             faults[..2],
-            ["b, c: these nodes have the same coordinates, [1, 1]", "d: only 1 of 2 coordinates"]
+            [
+                "b, c: these nodes have the same coordinates, [1, 1]",
+                "d: has only 1 of 2 coordinates"
+            ]
         );
         assert!(faults[2].starts_with("e: `") && !faults[2].contains('\u{1b}'), "{faults:?}");
     }

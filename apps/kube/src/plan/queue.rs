@@ -328,7 +328,7 @@ impl<'a> Queue<'a> {
         }
         let usage = self.usage.entry(job.namespace()).or_default();
         if usage.queued_groups >= config.queued_per_namespace {
-            return wait("its namespace has reached its limit on waiting Jobs".into());
+            return wait("its namespace has reached the limit on waiting Jobs".into());
         }
         if usage.nodes + u64::from(nodes) > limit.into() {
             return wait("it would exceed its namespace's node limit".into());

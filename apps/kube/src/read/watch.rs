@@ -140,7 +140,7 @@ impl ClusterWatch {
             Update::Check(event) => self.checks.apply(event, &mut world.kueue.checks, name_of),
             Update::Flavor(event) => self.flavors.apply(event, &mut world.kueue.flavors, name_of),
             Update::Readable(kind) => {
-                log("info", "an object kind can be read again", json!({ "kind": kind }));
+                log("info", "objects of this kind can be read again", json!({ "kind": kind }));
                 self.faults.remove(&kind);
             }
             Update::Unreadable { kind, why } => {

@@ -47,7 +47,7 @@ impl Scheduling {
             self.refused.clear();
         }
         for index in 0..self.window.min(simulation.queue().len()) {
-            let Some(job) = simulation.queue().get(index).cloned() else { break };
+            let job = simulation.queue().get(index).expect("the index is in the queue").clone();
             let question = (job.request, simulation.view().reach(&job));
             let fits = !self.refused.contains(&question) && simulation.can_start(index);
             if !fits {
@@ -79,7 +79,7 @@ impl Decisions for Scheduling {
     fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let starts = self.fits.get(action).copied().unwrap_or(false);
         if self.run.over {
-            return Ok(false);
+            return Ok(action == self.window);
         }
         let waits = self.run.simulation.goes_on();
         let valid = starts || (action == self.window && waits);

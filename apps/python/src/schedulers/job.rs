@@ -4,7 +4,7 @@ use arrow_array::ArrayRef;
 use arrow_array::types::{Float64Type, UInt16Type, UInt32Type, UInt64Type};
 use pavior::Time;
 use pavior::scheduling::RunningJob;
-use pavior::workload::TimeUnit;
+use pavior::workload::{Service, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -91,12 +91,13 @@ impl Job {
             format!(" as {}", sides.join("x"))
         });
         let shape = shape.unwrap_or_default();
-        format!(
-            "<Job {number}: {} nodes{shape}, {} {}>",
-            request.nodes,
-            self.estimate(),
-            self.unit.name
-        )
+        let unit = match self.inner.service {
+            Service::Messages(_) => "messages",
+            Service::Iterations(_) => "iterations",
+            Service::Run(_) | Service::Partly { .. } => self.unit.name,
+        };
+        let (nodes, s) = (request.nodes, if request.nodes == 1 { "" } else { "s" });
+        format!("<Job {number}: {nodes} node{s}{shape}, {} {unit}>", self.estimate())
     }
 }
 

@@ -114,7 +114,7 @@ impl Trace {
             if values != ["false"] {
                 return Err(value(
                     "options such as first, filter, status and lenient apply only to files; for a \
-                     table, select its rows instead",
+                     table, select its rows beforehand",
                 ));
             }
         }

@@ -43,7 +43,7 @@ pub struct StoredReply {
 pub enum EndReason {
     /// The holder ended the lease.
     Ended,
-    /// The lease expired.
+    /// The lease or reservation expired.
     Expired,
     /// A waiting request was removed from the queue, or a reservation was canceled.
     Cancelled,
@@ -57,7 +57,7 @@ pub enum NodeState {
     Failed,
     /// The node has been taken out of service for maintenance.
     Drained,
-    /// The node is available.
+    /// The node is neither failed nor drained.
     Healthy,
 }
 
@@ -98,7 +98,7 @@ pub enum Event {
         id: u64,
         /// The reason.
         why: EndReason,
-        /// The tenant that held the lease; empty for the operator.
+        /// The tenant to which it belonged; empty for the operator.
         tenant: String,
     },
     /// A node's state changes.

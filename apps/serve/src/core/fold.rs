@@ -31,7 +31,7 @@ impl ServiceState {
     pub fn apply(&mut self, record: &ServiceRecord) -> Result<(), FoldError> {
         let error = |reason: String| FoldError { seq: record.seq, reason };
         if record.seq != self.seq + 1 {
-            return Err(error(format!("it follows record {}", self.seq)));
+            return Err(error(format!("out of order after record {}", self.seq)));
         }
         self.apply_event(record).map_err(error)
     }
@@ -108,7 +108,10 @@ impl ServiceState {
             let known = &self.boards[index];
             if known.grid != fresh.grid {
                 let (known, asked) = (known.grid, fresh.grid);
-                let reason = format!("it is {known} in the stored data, but {asked} was specified");
+                let reason = format!(
+                    "its grid is {known} in the stored data, but {asked} was \
+                                      specified"
+                );
                 return Err(StateError::new(&spec.name, reason));
             }
             if known.spec != *spec {

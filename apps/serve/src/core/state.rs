@@ -242,7 +242,12 @@ impl ServiceState {
         }
         let ends =
             self.reservations.values().map(|reservation| (reservation.to_ms, reservation.id));
-        assert_eq!(self.reservation_ends, ends.collect(), "reservations and their ends disagree");
+        assert_eq!(
+            self.reservation_ends,
+            ends.collect(),
+            "reservations and their end times \
+                                                           disagree"
+        );
         let expiring = self.leases.values().filter(|lease| lease.expires_ms.is_some()).count();
         assert_eq!(self.expiries.len(), expiring, "leases and expiries disagree");
         let mut used: HashMap<String, u64> = HashMap::new();

@@ -79,7 +79,8 @@ impl Access {
             return Err("a character is not visible ASCII; it may be a byte order mark or NUL");
         }
         if words.iter().any(|word| word.contains('#')) {
-            return Err("a comment must be preceded by a space, and a token may not contain #");
+            return Err("found # inside a word; tokens may not contain #; put a space before a \
+                        comment");
         }
         let [secret, words @ ..] = &words[..] else { return Ok(()) };
         if self.tokens.iter().any(|earlier| earlier.secret == *secret) {

@@ -150,7 +150,8 @@ impl Change {
                           without spaces";
             return Err(Problem::bad(detail));
         };
-        // Separate the body with a line break, which neither the route nor a query can contain.
+        // Separate the body with a line break, which a query cannot contain. A route with a line
+        // break in its id is refused before the digest is used.
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         let digest = sum(&[route.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
         Ok(Some(IdempotencyKey { key: text.to_string(), digest, write: format_reply }))

@@ -101,7 +101,7 @@ fn check_media_type(request: &Request) -> Result<(), Fault> {
         (Some(kind), None) => {
             format!("the Content-Type of the request is `{}`", shown_bytes(kind.as_bytes()))
         }
-        (Some(_), Some(_)) => "the request has two Content-Type headers".to_string(),
+        (Some(_), Some(_)) => "the request has more than one Content-Type header".to_string(),
     };
     let detail = format!(
         "{detail}; send the body as application/json, for example with `curl \

@@ -110,7 +110,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .layer(from_fn(form::check));
     let unknown_path = async || Fault::new(StatusCode::NOT_FOUND, "no-such-path", "no such path");
     let unknown_method = async || {
-        let detail = "this path does not support the method; see the Allow header";
+        let detail = "this path does not support the request method; see the Allow header";
         Fault::new(StatusCode::METHOD_NOT_ALLOWED, "no-such-method", detail)
     };
     Router::new()

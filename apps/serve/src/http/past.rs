@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 
+use super::fair_queue::StopFlag;
 use super::machines::MachineQuery;
 use super::{App, Fault};
 use crate::core::{Caller, ServiceLimits, StateView};
@@ -25,8 +26,10 @@ pub(super) async fn view_at(
     let until = until.min(now.seq);
     let cutoff = Cutoff { known: app.samples.before(at_ms).min(until), until, at_ms };
     // Reading a past state can take a long time, so it goes through the queue for questions.
-    let work = move |_: &_| {
-        state_at(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
+    let work = move |stop: &StopFlag| {
+        // A view does not depend on the limits.
+        let limits = ServiceLimits::default();
+        state_at(&*history, &cutoff, &limits, seed, stop).map(|state| state.view())
     };
     match app.questions.run(caller, work).await? {
         Ok(view) => Ok(Arc::new(view)),
@@ -46,9 +49,7 @@ pub(super) fn compacted(upto: u64) -> Fault {
 /// Returns the problem for a record that does not exist yet. The caller may have seen its number
 /// before the data was restored from an older backup.
 pub(super) fn ahead(record: u64, last: u64) -> Fault {
-    let detail = format!(
-        "there is no record {record} (the last is {last}); start again from GET \
-                          /v1/state"
-    );
+    let detail =
+        format!("there is no record {record} (the last is {last}); start again from GET /v1/state");
     Fault::new(StatusCode::GONE, "ahead", detail)
 }

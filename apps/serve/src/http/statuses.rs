@@ -40,7 +40,7 @@ problems! {
     }
     /// Problems of every route that accepts an Idempotency-Key.
     Keyed {
-        422: "the key was already used for a different request",
+        422: "the Idempotency-Key was used for a different request",
     }
     /// Problems of routes that refer to a lease, machine, node or strategy.
     Missing {

@@ -129,7 +129,7 @@ impl Traffic {
             return Ok((request, None));
         }
         if !self.replies.is_open(caller) {
-            return Err(busy("the replies to earlier requests have not been read yet"));
+            return Err(busy("too many earlier replies have not been read yet"));
         }
         let charge = Mutex::new(self.bodies.charge(caller));
         let received = Arc::new(Received { charge, fault: OnceLock::new() });
@@ -158,7 +158,7 @@ impl Traffic {
         if received.is_some() {
             charge.add(bytes.len());
         } else if !charge.try_add(bytes.len()) {
-            return busy("the replies to earlier requests have not been read yet").into_response();
+            return busy("too many earlier replies have not been read yet").into_response();
         }
         let bytes = Bytes::from_owner(ChargedBytes { bytes, _charge: charge });
         Response::from_parts(head, Body::from(bytes))
@@ -197,7 +197,7 @@ impl Received {
         if counted == 0 || self.charge.lock().try_add(counted) {
             return Ok(bytes);
         }
-        Err(self.refuse(busy("too many request bodies are being received")))
+        Err(self.refuse(busy("too many request bodies are being received at once")))
     }
 
     fn refuse(&self, fault: Fault) -> Error {

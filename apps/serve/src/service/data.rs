@@ -172,8 +172,8 @@ fn open_database(
 
 #[cfg(not(feature = "postgres"))]
 fn open_database(_: &str, _: Option<&Path>, _: DiskFolder) -> Result<OpenStore, ServiceError> {
-    let text = "--store: this program was built without PostgreSQL; build it with the `postgres` \
-        feature";
+    let text = "--store: this program was built without PostgreSQL support; rebuild it with the \
+                `postgres` feature";
     Err(ServiceError::Usage(text.to_string()))
 }
 

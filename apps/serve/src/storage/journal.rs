@@ -192,7 +192,7 @@ fn check_files(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<
         // The oldest files may have been removed, and a backup may have an older mark.
         && starts.first().is_none_or(|&first| first < mark.next)
     {
-        let reason = format!("it is missing; it contained record {}", mark.next - 1);
+        let reason = format!("the file is missing; it contained record {}", mark.next - 1);
         return Err(StoreError::damaged(&journal_name(mark.file), 0, reason));
     }
     match starts.first() {

@@ -1,5 +1,7 @@
 //! Recovers a state from snapshots and records.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use thiserror::Error;
 
 use crate::core::{ServiceLimits, ServiceState, StateError};
@@ -35,7 +37,8 @@ pub fn recover(
     limits: &ServiceLimits,
     seed: u64,
 ) -> Result<ServiceState, RecoveryError> {
-    state_at(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
+    let cutoff = Cutoff { known: until, until, at_ms: u64::MAX };
+    state_at(history, &cutoff, limits, seed, &AtomicBool::new(false))
 }
 
 /// The cutoff for a past state: the last record up to number `until` and time `at_ms`.
@@ -49,7 +52,7 @@ pub(crate) struct Cutoff {
     pub(crate) at_ms: u64,
 }
 
-/// Returns the state at a cutoff.
+/// Returns the state at a cutoff, or any earlier state if `stop` is set in the meantime.
 ///
 /// # Errors
 /// Fails like [`recover`].
@@ -58,13 +61,15 @@ pub(crate) fn state_at(
     cutoff: &Cutoff,
     limits: &ServiceLimits,
     seed: u64,
+    stop: &AtomicBool,
 ) -> Result<ServiceState, RecoveryError> {
     let mut state = from_snapshot(history, cutoff.known, limits, seed)?;
     if state.seq() >= cutoff.until {
         return Ok(state);
     }
     history.scan(state.seq(), &mut |record| {
-        if record.seq > cutoff.until || record.at_ms > cutoff.at_ms {
+        let is_past = record.seq > cutoff.until || record.at_ms > cutoff.at_ms;
+        if is_past || stop.load(Ordering::Relaxed) {
             return Ok(false);
         }
         state.apply(&record)?;

@@ -26,7 +26,7 @@ pub(super) const IDLE_TIME: Duration = Duration::from_millis(50);
 const MAX_GROUP: usize = 1024;
 /// The maximum time for adding commands to a group, in microseconds.
 const MAX_GROUP_US: u64 = 20_000;
-const HAS_STATE: &str = "without a state the service is unavailable";
+const HAS_STATE: &str = "without a state, the service is unavailable";
 
 /// The writer's queue sizes, and the amount of history to retain.
 #[derive(Clone, Debug)]

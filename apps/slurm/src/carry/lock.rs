@@ -4,9 +4,11 @@
 //! change to a job that has changed in the meantime (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
+
+use crate::SlurmError;
+use crate::files::io_error;
 
 /// The lock that the active daemon holds.
 #[derive(Default)]
@@ -17,7 +19,7 @@ pub(crate) struct Lock {
 impl Lock {
     /// Returns true if this daemon is active, that is, if it holds the lock, can now acquire the
     /// lock, or needs no lock because none is configured.
-    pub(crate) fn acquire(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
+    pub(crate) fn acquire(&mut self, path: Option<&PathBuf>) -> Result<bool, SlurmError> {
         let Some(path) = path else {
             self.held = None;
             return Ok(true);
@@ -27,7 +29,8 @@ impl Lock {
         }
         self.held = None;
         let mut options = OpenOptions::new();
-        let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        let file = options.write(true).create(true).truncate(false).mode(0o600).open(path);
+        let file = file.map_err(|error| io_error(path, error))?;
         match file.try_lock() {
             // Another process may have replaced the file in the meantime.
             Ok(()) if is_same_file(path, &file) => {
@@ -35,7 +38,7 @@ impl Lock {
                 Ok(true)
             }
             Ok(()) | Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(error)) => Err(error),
+            Err(TryLockError::Error(error)) => Err(io_error(path, error)),
         }
     }
 }
@@ -66,6 +69,7 @@ mod tests {
         let mut third = Lock::default();
         assert!(third.acquire(Some(&path)).unwrap() && !second.acquire(Some(&path)).unwrap());
         assert!(second.acquire(None).unwrap());
-        assert!(second.acquire(Some(&folder.path().join("none/lock"))).is_err());
+        let error = second.acquire(Some(&folder.path().join("none/lock"))).unwrap_err();
+        assert!(error.to_string().contains("none/lock"), "{error}");
     }
 }

@@ -104,7 +104,7 @@ pub(super) fn reload(read: impl FnOnce() -> Result<Config, SlurmError>) -> Optio
     notify_ready();
     if let Err(error) = &config {
         let details = json!({ "error": error.to_string() });
-        log(now(), "error", "configuration rejected; keeping the old one", details);
+        log(now(), "error", "new configuration rejected; keeping the old one", details);
     }
     config.ok()
 }

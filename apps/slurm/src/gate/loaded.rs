@@ -81,8 +81,8 @@ impl LoadedGate {
             LoadedGate::Unknown(message) => format!(
                 "cannot determine whether slurmctld has loaded the gate, because something else \
                  rejects the test job ({message}); allow one-minute jobs in your own \
-                 job_submit.lua, and put lua before any other JobSubmitPlugins that reject such \
-                 jobs"
+                 job_submit.lua, and in JobSubmitPlugins, put lua before any plugins that reject \
+                 such jobs"
             ),
         };
         Some(format!("job_submit.lua: {text}"))

@@ -164,11 +164,11 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
         _ => return Err("its state cannot be parsed"),
     };
     let name = name.parse().map_err(|_| {
-        let several = "it is part of a heterogeneous job or represents several tasks";
+        let several = "it is part of a heterogeneous job or represents several array tasks";
         if is_compound_identifier(name) { several } else { "its job ID cannot be parsed" }
     })?;
     let nodes = number(nodes).ok_or("its node count cannot be parsed")?;
-    let excluded = node_list(excluded).ok_or("its excluded nodes cannot be parsed")?;
+    let excluded = node_list(excluded).ok_or("its list of excluded nodes cannot be parsed")?;
     let demands =
         DemandFields { features, gres, memory, least_cpus, cpus, nodes, layout, disk, excluded };
     Ok(SlurmJob {
@@ -188,7 +188,7 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
         partition: partition.to_string(),
         qos: optional_name(qos),
         account: optional_name(account),
-        user: number(user).ok_or("its user cannot be parsed")?,
+        user: number(user).ok_or("its user ID cannot be parsed")?,
         reservation: optional_name(reservation),
         demands: demands.parse(),
         comment: parse_comment(comment),

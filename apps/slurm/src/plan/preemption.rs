@@ -24,6 +24,8 @@ pub(crate) struct Choice {
     pub(crate) index: usize,
     pub(crate) at: Cuboid,
     pub(crate) victims: Vec<usize>,
+    /// The longest grace time of the victims, in seconds.
+    pub(crate) grace_s: u64,
 }
 
 /// A waiting job's index in the ledger and the job's shape.
@@ -62,7 +64,7 @@ pub(crate) fn may_preempt(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u
 }
 
 /// Returns a preempted job's grace time, in seconds.
-pub(crate) fn grace_s(site: &Site, victim: &SlurmJob) -> u64 {
+fn grace_s(site: &Site, victim: &SlurmJob) -> u64 {
     match site.preemption {
         Preemption::ByQos => site.qos.get(&victim.qos).map_or(0, |qos| qos.grace_s),
         _ => site.partitions.get(&victim.partition).map_or(0, |partition| partition.grace_s),
@@ -81,8 +83,9 @@ fn can_preempt(site: &Site, job: &SlurmJob) -> bool {
     }
 }
 
-/// Chooses the first waiting job that can preempt others, and the box in which preemption loses the
-/// least work (in node-seconds). Returns `None` while an earlier preemption is in progress.
+/// Chooses the box in which preemption loses the least work (in node-seconds), for the first of at
+/// most [`MAX_EXAMINED`] waiting jobs whose box is harmless. Returns `None` while an earlier
+/// preemption is in progress.
 pub(crate) fn choose(
     world: World<'_>,
     state: &MachineState,
@@ -111,11 +114,12 @@ pub(crate) fn choose(
             }
             let snapshot = state.planner.snapshot(&request);
             let choice = cheapest(world, &snapshot, site, Candidate { index, shape });
-            let end = now.saturating_add(job.limit.unwrap_or(u64::MAX));
+            let limit_s = job.limit.unwrap_or(u64::MAX);
             let is_harmless = |choice: &Choice| {
                 position == 0
                     || config.order == Order::Fit
                     || first.as_ref().is_some_and(|first| {
+                        let end = now.saturating_add(choice.grace_s).saturating_add(limit_s);
                         end <= first.at.0 || !first.place.intersects(&config.grid, &choice.at)
                     })
             };
@@ -151,8 +155,9 @@ fn cheapest(
     // Preemption does not help if the box contains nodes that are unavailable.
     let found = blockers(&others, shape, &weights).filter(|found| found.unavailable.is_empty())?;
     let victims: Vec<usize> = found.jobs.iter().map(|id| id.0 as usize).collect();
+    let grace_s = victims.iter().map(|&victim| grace_s(site, &world.ledger.jobs[victim])).max();
     // If there are no victims, the box is free but reserved for another job.
-    (!victims.is_empty()).then_some(Choice { index, at: found.at, victims })
+    Some(Choice { index, at: found.at, victims, grace_s: grace_s? })
 }
 
 #[cfg(test)]

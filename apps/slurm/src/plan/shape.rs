@@ -88,7 +88,7 @@ fn sides(text: &str, axes: usize) -> Result<Sides, String> {
     };
     let read = parts.iter().map(side).collect::<Result<Vec<u16>, &str>>()?;
     if read.len() != axes {
-        return Err(format!("its shape must have {axes} sides"));
+        return Err(format!("its shape does not have {axes} sides"));
     }
     let mut sides = [1; 3];
     sides[..axes].copy_from_slice(&read);

@@ -77,7 +77,7 @@ fn conf_faults(config: &Config, loaded: &str, reservations: &[Reservation]) -> V
     if value("TopologyPlugin").contains("torus") {
         faults.push(
             "slurm.conf: torus3d rejects node lists; use TopologyPlugin=topology/flat \
-             (topology/none before 23.11)"
+             (topology/none before Slurm 23.11)"
                 .into(),
         );
     }
@@ -117,7 +117,7 @@ fn partition_faults(config: &Config, name: &str, record: Option<&str>) -> Vec<St
     let nodes = config.grid.nodes();
     if !has(&format!("TotalNodes={nodes}")) {
         faults.push(format!(
-            "slurm.conf: partition {name} must have as many nodes as {} ({nodes})",
+            "slurm.conf: partition {name} does not have as many nodes as {} ({nodes})",
             config.grid
         ));
     }

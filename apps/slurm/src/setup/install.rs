@@ -9,8 +9,8 @@ use crate::setup::{permissions, unit};
 use crate::{Config, SlurmError, files, gate};
 
 /// The warning printed if the site's existing lists are unknown.
-const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld is not responding; when \
-                              replacing these lines, keep their existing values.";
+const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld is not responding; in \
+                              these lines, keep any values that slurm.conf already sets.";
 
 const CONF_LINES: &str = "slurm.conf.lines";
 const UNIT: &str = "pavior-slurm.service";
@@ -156,7 +156,7 @@ impl JobSubmit {
         let instructions = if existing.is_some_and(|text| is_called(&module, &text)) {
             vec![
                 format!(
-                    "  {name:<21} is the site's own, already calls {module}, and was left \
+                    "  {name:<21} is the site's own script, already calls {module}, and was left \
                      unchanged."
                 ),
                 format!("  To make Slurm reload the gate, run: touch {}", quoted(&path)),
@@ -164,8 +164,8 @@ impl JobSubmit {
         } else {
             vec![
                 format!(
-                    "  {name:<21} is the site's own and was left unchanged. Add these lines at its \
-                     end,"
+                    "  {name:<21} is the site's own script and was left unchanged. Add these lines \
+                     at its end,"
                 ),
                 "  before it returns:".into(),
                 gate::calls(config, folder).trim_end().into(),

@@ -43,11 +43,7 @@ pub struct Removal {
 /// changed.
 pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut lock = Lock::default();
-    let has_lock = lock.acquire(config.lock.as_ref()).map_err(|error| {
-        let path = config.lock.as_deref().unwrap_or(Path::new("lock"));
-        files::io_error(path, error)
-    })?;
-    if !has_lock {
+    if !lock.acquire(config.lock.as_ref())? {
         return Err(SlurmError::Conflict(STILL_RUNNING.into()));
     }
     let operator = Operator::new();

@@ -25,6 +25,9 @@ use crate::plans::relocation::relocate;
 use crate::plans::windows::{Cost, Costs, Layers, Places, Union};
 use crate::{Snapshot, Weights};
 
+/// The cost of creating a set, in words.
+const SET_COST: u64 = 64;
+
 /// Finds the cheapest plan that moves at most `most` jobs.
 pub(crate) fn cheapest(
     snapshot: &Snapshot,
@@ -53,7 +56,8 @@ pub(crate) fn cheapest(
             Outcome::Nothing => {}
             Outcome::Unknown => proven = false,
         }
-        if budget.left < 64 {
+        let is_last = sets.waiting.is_empty() && jobs.len() >= most;
+        if budget.left < SET_COST && !is_last {
             return Planned { plan: None, proven: false };
         }
         if jobs.len() < most {
@@ -167,6 +171,6 @@ impl Sets<'_> {
                 self.push(more);
             }
         }
-        64 * count as u64
+        SET_COST * count as u64
     }
 }

@@ -10,8 +10,8 @@ const WAITING: usize = 0;
 pub fn recommendations(advice: &Advice) -> Vec<String> {
     if advice.jobs < FEWEST_JOBS as u64 {
         return vec![format!(
-            "No difference is significant: confidence intervals require {FEWEST_JOBS} jobs, but \
-             only {} were compared.",
+            "No difference is significant: confidence intervals require at least {FEWEST_JOBS} \
+             jobs, but only {} were compared.",
             advice.jobs
         )];
     }

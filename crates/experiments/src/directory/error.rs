@@ -22,7 +22,8 @@ pub enum DirectoryError {
     /// A line does not match its checksum.
     #[error(
         "{path}, line {line}, has changed since it was written (wrong checksum); to rerun its \
-         replications, add --resume --discard-damaged"
+         replications, add --resume --discard-damaged, or, for the output of `sweep run`, remove \
+         the directory"
     )]
     DamagedLine {
         /// The file's name, as displayed.
@@ -33,7 +34,8 @@ pub enum DirectoryError {
     /// A file does not match its checksum.
     #[error(
         "{path} has changed since it was written, or was written by an earlier version (wrong \
-         checksum); to rerun its replications, add --resume --discard-damaged"
+         checksum); to rerun its replications, add --resume --discard-damaged, or, for the output \
+         of `sweep run`, remove the directory"
     )]
     DamagedFile {
         /// The file's name, as displayed.

@@ -192,8 +192,8 @@ fn other_run(old: &Run, new: &Run) -> &'static str {
              directory with --out"
         }
         _ => {
-            "contains results of another experiment, version or input, which cannot be mixed with \
-             the new results; choose another directory with --out"
+            "contains results from another experiment, version or input, which cannot be mixed \
+             with the new results; choose another directory with --out"
         }
     }
 }

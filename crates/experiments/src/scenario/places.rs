@@ -66,7 +66,7 @@ impl Places {
             found.dedup();
             nodes += found.len();
             if nodes > MOST_NODES {
-                return Err(format!("the jobs have more than {MOST_NODES} nodes in total").into());
+                return Err(format!("the jobs in the log use more than {MOST_NODES} nodes").into());
             }
             counts.placed += 1;
             of_jobs.push(Some((start, placement(&grid, &found))));
@@ -77,8 +77,8 @@ impl Places {
         if counts.placed == 0 {
             return Err(format!(
                 "no job can be placed where the log placed it (jobs without nodes or a start time: \
-                 {}; jobs on nodes not in the machine: {}); node names come from NodeList (sacct), \
-                 nodes (sacct --json), exec_host (PBS) and Pods (Kubernetes)",
+                 {}; jobs on nodes not in the machine: {}); node names are read from NodeList \
+                 (sacct), nodes (sacct --json), exec_host (PBS) and Pods (Kubernetes)",
                 counts.unknown, counts.elsewhere
             )
             .into());

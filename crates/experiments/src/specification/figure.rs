@@ -195,7 +195,7 @@ fn series(
     }
     let x = &parameters::ALL[figure.x];
     if drawn.iter().any(|point| point.at(figure.x).is_none()) {
-        return node.fail(format!("`{}` does not apply to all points in this figure", x.name));
+        return node.fail(format!("`{}` does not apply to every point in this figure", x.name));
     }
     let varying = crate::point::varying(&drawn);
     let varying = varying.into_iter().filter(|&index| index != figure.x);

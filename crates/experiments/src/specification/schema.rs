@@ -162,8 +162,8 @@ fn figure() -> Value {
             ),
             "stated": described(
                 one_or_more(&stated),
-                "values stated in a paper, drawn as crosses: y at an x or, if `of` names a series, \
-                 y times its value",
+                "values stated in a paper, drawn as crosses: y at x or, if `of` names a series, y \
+                 times its value at x",
             ),
         },
     })

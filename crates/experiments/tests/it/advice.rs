@@ -171,7 +171,7 @@ fn few_jobs_have_no_intervals_and_no_recommendation() {
     assert!(known.clone().all(|change| change.half_width.is_none()));
     let said = recommendations(&advice);
     assert_eq!(said.len(), 1);
-    assert!(said[0].contains("require 300 jobs, but only 299 were compared"), "{said:?}");
+    assert!(said[0].contains("require at least 300 jobs, but only 299 were compared"), "{said:?}");
 }
 
 #[test]

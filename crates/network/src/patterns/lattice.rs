@@ -17,7 +17,7 @@ pub(super) const WRAP: OptionSpec = OptionSpec {
     key: "wrap",
     values: Values::OneOf(&["no", "yes"]),
     default: "no",
-    meaning: "whether the logical grid wraps (on axes longer than 2)",
+    meaning: "whether the logical grid wraps around on axes longer than 2",
     bare: false,
 };
 

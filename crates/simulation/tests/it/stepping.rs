@@ -1,4 +1,4 @@
-//! Tests of runs that are executed step by step, and of runs that are stopped.
+//! Tests of stepping through a run, and of stopping one early.
 
 use pavior_allocation::Placement;
 use pavior_mesh::{Cuboid, JobId, NodeId};

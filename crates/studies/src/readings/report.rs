@@ -119,7 +119,8 @@ impl Readings {
             ranking.iter().filter(all).map(|one| one.reading.name.as_str()).collect();
         text.push(match (&whole[..], &unexplained[..]) {
             ([], []) => {
-                "Each number is reproduced by some reading, but no reading reproduces all of them."
+                "Each number is reproduced by at least one reading, but no reading reproduces all \
+                 of them."
                     .to_string()
             }
             ([], missing) => {

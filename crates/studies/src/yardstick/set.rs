@@ -18,7 +18,7 @@ use crate::folder;
 
 /// The error message for jobs that depend on others.
 const NO_DEPENDENCIES: &str = "bounds and certificates are valid only for jobs with fixed submit \
-                               times, not for jobs submitted after others end";
+                               times, not for jobs submitted only after others end";
 
 /// The reason that a scenario cannot be run.
 #[derive(Debug, Error)]

@@ -68,7 +68,7 @@ export class Live {
   isAheadOld = true;
   /** A number that increases with each new watch, so that replies to earlier ones are ignored. */
   private turn = 0;
-  /** Aborts the current watch, because browsers allow only a few connections to one server. */
+  /** Aborts a watch before the next one starts. Browsers allow few connections per server. */
   private watching = new AbortController();
   /** The number of milliseconds by which the service's clock is ahead of the local clock. */
   private ahead = 0;

@@ -503,7 +503,7 @@ impl<'o> Collector<'o> {
             if skipped {
                 report.skip(Skip::Piece, record.line);
             } else if is_piece(record) {
-                report.note("kept pieces of jobs with no whole-job line", record.line);
+                report.note("kept pieces of jobs that have no whole-job line", record.line);
             }
             !skipped
         });

@@ -168,7 +168,7 @@ impl Line<'_> {
         if value <= LONGEST {
             Ok(value)
         } else {
-            Err(self.fault(at, format!("the {what} is above {LONGEST:e} s")))
+            Err(self.fault(at, format!("the {what} exceeds {LONGEST:e} s")))
         }
     }
 

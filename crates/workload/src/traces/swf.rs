@@ -175,8 +175,8 @@ fn nodes_in(line: &[u8], line_number: u64, column: u32) -> Result<f64, LineError
     }
     let start = token.as_ptr() as usize - line.as_ptr() as usize;
     let reason = format!(
-        "{} is not a valid number of nodes; use 4 or 2x4 (nodes x CPUs), optionally after text and \
-         a colon",
+        "{} is not a valid number of nodes; use 4 or 2x4 (nodes x CPUs), optionally preceded by \
+         text and a colon",
         quoted(token)
     );
     Err(LineError::new(line_number, line, start..start + token.len(), reason))

@@ -88,7 +88,7 @@ fn sim_faults_name_the_place() {
         ("0 12 60 mesh 2 1 2", 14, "a mesh of 4 nodes is too small for 12 processors"),
         ("0 2 2 70000 60", 7, "a side must be from 1 to 65535, not 70000"),
         ("0 1.5 60", 3, "the number of processors is not a whole number"),
-        ("1e13 1 60", 1, "the arrival is above"),
+        ("1e13 1 60", 1, "the arrival exceeds"),
     ] {
         let found = fault(Format::Sim, &format!("0 1 1\n{line}\n"));
         assert_eq!((found.line, found.column), (2, column), "{line}: {found}");

@@ -98,7 +98,7 @@ impl Report {
     /// Describes the machine, the requests and the measurement.
     fn setup(&self) -> String {
         let fill = self.bench.fill.map_or("near saturation".to_string(), |fill| {
-            format!("at most {}% of the nodes busy", fill * 100.0)
+            format!("at most {}% of the nodes busy", (fill * 1e6).round() / 1e4)
         });
         format!(
             "{}, {}, {fill}, {} rounds, seed {}",
@@ -122,7 +122,8 @@ impl Report {
         notes.extend(self.left_out());
         if cut > 0 {
             notes.push(format!(
-                "{cut} more columns are hidden; use a wider terminal or --format json."
+                "Hidden: {}; use a wider terminal or --format json.",
+                output::count(cut as u64, "more column")
             ));
         }
         notes
@@ -136,7 +137,7 @@ impl Report {
                 let times = answers(row).times?;
                 // A time below the clock's resolution still gets a visible bar.
                 let y = times.median_ns.max(0.1);
-                Some(Mark { x: place as f64, y, interval: Some([y, times.p99_ns]) })
+                Some(Mark { x: place as f64, y, interval: Some([y, times.p99_ns.max(y)]) })
             };
             Series { name: name.into(), points: rows.iter().enumerate().filter_map(mark).collect() }
         };

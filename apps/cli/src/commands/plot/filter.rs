@@ -70,14 +70,15 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
     Ok((index, input::parts(values).map(within).collect::<Result<_, _>>()?))
 }
 
-/// Returns a value in the form that the table uses for it.
+/// Returns a value in the form that the table uses for it. A form from the table is kept, even if
+/// Pavior would write the value differently.
 fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, BadName> {
     let canonical = parameter.canonical(typed, &Catalogue::default());
-    let canonical = canonical.as_deref().unwrap_or(typed);
-    if known.contains(&canonical) {
-        return Ok(canonical.to_string());
+    let forms = [Some(typed), canonical.as_deref().ok()];
+    match forms.into_iter().flatten().find(|form| known.contains(form)) {
+        Some(form) => Ok(form.to_string()),
+        None => Err(unknown_name(parameter.name, typed, known)),
     }
-    Err(unknown_name(parameter.name, typed, known))
 }
 
 /// Keeps only points that meet all conditions.

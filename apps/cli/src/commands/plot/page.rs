@@ -46,7 +46,7 @@ pub(super) fn render(
         })
         .collect();
     if let Some(job) = jobs.iter().find(|job| !(job.start.is_finite() && job.end.is_finite())) {
-        return Err(format!("job {}: start and end must be finite", job.name));
+        return Err(format!("job {}: start and end must be finite numbers", job.name));
     }
     let samples = samples(grid, &placed, &jobs)?;
     Ok(pavior_viewer::schedule(&grid.to_string(), &jobs, &samples))

@@ -51,14 +51,15 @@ fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     if directory::note(out)?.is_some() {
         let name = if all { "all papers" } else { &args.paper };
         let message = format!(
-            "{here} already contains an experiment; choose another directory for {name} with --out"
+            "{here} already contains an experiment; use --out to choose another directory for \
+             {name}"
         );
         return Err(Failure::usage(message));
     }
     if !args.sweep.resume && !pavior::files::is_empty(out)? {
         let how = "use --resume to continue reproducing all papers, or ";
         let how = if all { how } else { "" };
-        let message = format!("{here} is not empty; {how}choose another directory with --out");
+        let message = format!("{here} is not empty; {how}use --out to choose another directory");
         return Err(Failure::usage(message));
     }
     files::lock(out)

@@ -58,7 +58,7 @@ fn read(args: &ConvertArgs, grid: Option<Grid>) -> Result<Trace, Failure> {
     trace.notes().for_each(print_note);
     if trace.records.is_empty() {
         return Err(Failure::usage(format!(
-            "{}: none of the {} job lines remain ({} filtered out, the rest skipped)",
+            "{}: none of the {} job lines remain ({} were filtered out, and the rest skipped)",
             files::shown(&args.from),
             trace.report.job_lines,
             trace.report.filtered

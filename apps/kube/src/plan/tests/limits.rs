@@ -182,6 +182,7 @@ fn invalid_maintenance_is_a_fault_of_the_machine() {
     for (at, from, to, word) in [
         ("4x2@0,3", times[0], times[1], "not a box on mesh:4x4"),
         ("4x2@0", times[0], times[1], "not a box"),
+        ("4x2@+0,0", times[0], times[1], "not a box"),
         ("4x2@0,0", "soon", times[1], "`soon` is not a time"),
         ("4x2@0,0", times[1], times[0], "must end after it starts"),
     ] {

@@ -85,7 +85,7 @@ impl Decider<'_> {
         if self.state.epoch + 1 >= epoch::MAX_EPOCH {
             return Err(Problem::new(
                 Reason::NoEpochs,
-                "the service has used all epochs below 2^53",
+                "the service has used up all epochs below 2^53",
             ));
         }
         let tenant = match (&self.caller.tenant, &request.tenant) {

@@ -112,7 +112,7 @@ impl Rows {
             }
         }
         if last.seq < head.0 && after <= head.0 {
-            let reason = format!("the rows after it, up to {}, are missing", head.0);
+            let reason = format!("the rows after this one, up to {}, are missing", head.0);
             return Err(StoreError::damaged(JOURNAL, last.seq, reason));
         }
         Ok(())

@@ -128,11 +128,11 @@ impl PostgresStore {
         StoreError::Fenced(reason.to_string())
     }
 
-    /// Executes a statement in this server's epoch and returns the number of affected rows.
-    fn under_epoch(
+    /// Executes a statement in this server's epoch and returns its result.
+    fn under_epoch<T>(
         &mut self,
-        carry_out: impl FnOnce(&mut Client, i64) -> Result<u64, postgres::Error>,
-    ) -> Result<u64, StoreError> {
+        carry_out: impl FnOnce(&mut Client, i64) -> Result<T, postgres::Error>,
+    ) -> Result<T, StoreError> {
         let Some(epoch) = self.epoch else {
             return Err(self.step_down("it is a standby"));
         };
@@ -154,14 +154,15 @@ impl PostgresStore {
         if let Some(last) = self.last {
             return Ok(last);
         }
-        let mut last = None;
         let query = "SELECT seq, sum FROM pavior_leader WHERE epoch = $1";
-        self.under_epoch(|client, epoch| {
-            let Some(row) = client.query_opt(query, &[&epoch])? else { return Ok(0) };
-            last = Some((row.try_get::<_, i64>(0)? as u64, Chain(row.try_get(1)?)));
-            Ok(1)
+        let row = self.under_epoch(|client, epoch| client.query_opt(query, &[&epoch]));
+        let row = row.map_err(|error| match error {
+            // A query writes nothing, even if its outcome is unknown.
+            StoreError::Unknown(known) => *known,
+            error => error,
         })?;
-        let last = last.ok_or_else(|| self.step_down(ANOTHER_EPOCH))?;
+        let row = row.ok_or_else(|| self.step_down(ANOTHER_EPOCH))?;
+        let last = (column::<i64>(&row, 0)? as u64, Chain(column(&row, 1)?));
         self.last = Some(last);
         Ok(last)
     }

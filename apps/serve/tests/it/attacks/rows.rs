@@ -138,7 +138,8 @@ fn rows_of_an_unknown_kind_are_refused_and_unchanged() {
     let error = opened(&url).err().expect("the row is refused");
     let kind = format!("pavior_journal: found record {seq} of kind \"novel-");
     assert!(error.starts_with(&kind), "{error}");
-    assert!(error.contains(&format!("at offset {seq}, written by another version")), "{error}");
+    let version = format!("at offset {seq}; this was written by another version");
+    assert!(error.contains(&version), "{error}");
     let stored = client.query_one("SELECT record FROM pavior_journal WHERE seq = $1", &[&seq]);
     assert_eq!(stored.unwrap().get::<_, String>(0), record);
 }

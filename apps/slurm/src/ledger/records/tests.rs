@@ -99,7 +99,7 @@ fn a_malformed_record_does_not_affect_other_records() {
         ('i', "x", "job ID"),
         ('i', "7 StartTime=now", "job ID"),
         ('i', "7+1", "heterogeneous"),
-        ('i', "7_[1-5%2]", "several tasks"),
+        ('i', "7_[1-5%2]", "array tasks"),
         ('t', "", "state"),
         ('Q', "-1", "priority"),
         ('D', "1K", "node count"),

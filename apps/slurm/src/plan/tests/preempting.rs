@@ -84,8 +84,17 @@ fn preemption_for_a_later_job_does_not_delay_the_first() {
     let jobs = || vec![held(), below(), first(), high("4", "2x1", 2)];
     assert_eq!(opened_gates(&run("easy").at(&ledger(jobs()), 1000)), ["4 n4,n5"]);
     assert!(run("strict").at(&ledger(jobs()), 1000).is_empty());
-    // If the low-priority job ends sooner, its nodes go to the first job.
+    // A job that ends before the first job starts may use its nodes, but not if the preempted job
+    // ends later because of its grace time.
     let mut jobs = jobs();
+    jobs[1].limit = Some(300);
+    jobs[3].limit = Some(300);
+    let mut graceful = run("easy");
+    assert_eq!(opened_gates(&graceful.at(&ledger(jobs.clone()), 1000)), ["4 n4,n5"]);
+    let mut graceful = run("easy");
+    graceful.site.qos.get_mut("low").unwrap().grace_s = 60;
+    assert!(graceful.at(&ledger(jobs.clone()), 1000).is_empty());
+    // If the low-priority job ends sooner, its nodes go to the first job.
     jobs[1].limit = Some(300);
     jobs[3].limit = Some(7200);
     assert!(run("easy").at(&ledger(jobs), 1000).is_empty());

@@ -104,7 +104,7 @@ impl FreeSet {
 
     /// Replaces the contents of a sorted set with the positions of the bits that are set.
     pub(crate) fn assign(&mut self, bits: &[u64]) {
-        debug_assert!(self.is_sorted(), "the numbers are not sorted");
+        debug_assert!(self.is_sorted(), "the set is not sorted");
         self.set.assign(bits);
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported
         Ok(())
     } else {
         Err(Unsupported(format!(
-            "the order must list each of the {} nodes exactly once",
+            "the order does not list each of the {} nodes exactly once",
             grid.nodes()
         )))
     }

@@ -25,7 +25,8 @@ pub struct NextSlot {
 /// without an end time never ends. Returns `None` if no more boxes fit even after all jobs with
 /// known end times have ended.
 ///
-/// Cost: O(log e) slot counts for e distinct end times. `budget` limits each count.
+/// Cost: O(log e) slot counts for e distinct end times. `budget` limits each count. If a count
+/// exhausts it, the time may be too late, and `None` may be wrong.
 pub fn next_slot(
     snapshot: &Snapshot,
     shapes: &[Shape],
@@ -33,14 +34,14 @@ pub fn next_slot(
     end: impl Fn(JobId) -> Option<Time>,
     budget: u64,
 ) -> Option<NextSlot> {
-    let mut ending = ending(snapshot, end);
-    ending.sort_unstable();
+    let mut ends = ending(snapshot, end);
+    ends.sort_unstable();
     let after = |at: Time| {
-        let ended = ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
+        let ended = ends.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
         slots(&snapshot.without(ended), shapes, budget)
     };
     let more = |slots: &Slots| slots.boxes.len() > now.boxes.len();
-    let mut times: Vec<Time> = ending.iter().map(|&(end, _)| end).collect();
+    let mut times: Vec<Time> = ends.iter().map(|&(end, _)| end).collect();
     times.dedup();
     let first = times.partition_point(|&at| !more(&after(at)));
     let &at = times.get(first)?;

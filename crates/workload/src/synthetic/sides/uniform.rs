@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
         key: "most",
         values: Values::Integer(1, 65_535),
         default: "65535",
-        meaning: "the maximum side on any axis",
+        meaning: "the maximum side length on any axis",
         bare: true,
     }],
     variants: &[""],

@@ -274,8 +274,8 @@ impl Layout {
         let columns = self.columns;
         if cells < columns {
             let text = if self.has_texts() {
-                ". A line break within a cell ends the line; omit text columns such as JobName, \
-                 Comment and SubmitLine"
+                ". A cell may contain a line break; omit text columns such as JobName, Comment and \
+                 SubmitLine"
             } else {
                 ""
             };

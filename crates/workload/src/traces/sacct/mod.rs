@@ -128,8 +128,8 @@ pub(super) struct Clusters(FxHashMap<Box<[u8]>, u64>);
 
 /// The note shown if a log contains jobs from several clusters.
 pub(super) const MORE_CLUSTERS: &str = "jobs from other clusters are replayed on the same machine, \
-                                        and their job numbers start at 10000000000; to print only \
-                                        one cluster, use sacct -M CLUSTER";
+                                        and their job numbers start at 10000000000; to list only \
+                                        one cluster's jobs, use sacct -M CLUSTER";
 
 impl Clusters {
     /// Returns the base for a cluster's job numbers. The base is 0 for jobs without a cluster.

@@ -21,8 +21,7 @@ pub(super) fn page(inspection: &Inspection<'_>) -> Page {
         summary.kept, summary.job_lines
     )];
     lead.extend(replay.as_ref().map(|command| format!("Replay: {command}")));
-    let mut sections = vec![jobs(inspection)];
-    sections.extend(sizes_and_runs(summary));
+    let mut sections = vec![jobs(inspection), sizes_and_runs(summary)];
     sections.extend(weeks(summary));
     sections.push(arrivals(summary));
     sections.extend(classes(summary));
@@ -30,22 +29,22 @@ pub(super) fn page(inspection: &Inspection<'_>) -> Page {
     Page { title: format!("Job log {name}"), lead, sections, footer }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "a section may have no table")]
-fn table(header: &[&str], rows: Vec<Vec<String>>) -> Option<SectionTable> {
+fn table(header: &[&str], rows: Vec<Vec<String>>) -> SectionTable {
     let header = header.iter().map(ToString::to_string).collect();
-    Some(SectionTable { header, rows, words: 1 })
+    SectionTable { header, rows, words: 1 }
 }
 
 /// Creates the section with the counts and an example line for each reason for skipping lines.
 fn jobs(inspection: &Inspection<'_>) -> Section {
     let facts = facts(inspection.summary).into_iter();
+    let facts = facts.map(|(key, value)| vec![key.to_string(), value]).collect();
     let examples = inspection.examples.iter();
     let examples =
         examples.map(|one| format!("{}, line {}: {}", one.reason, one.line, one.text)).collect();
     Section {
         title: "Jobs and machine".to_string(),
         text: examples,
-        table: table(&["", ""], facts.map(|(key, value)| vec![key.to_string(), value]).collect()),
+        table: Some(table(&["", ""], facts)),
         ..Section::default()
     }
 }
@@ -80,24 +79,24 @@ fn drawing(
     Drawing { svg: svg(&chart), caption: String::new() }
 }
 
-fn sizes_and_runs(summary: &LogSummary) -> Vec<Section> {
+fn sizes_and_runs(summary: &LogSummary) -> Section {
     let mut spreads = vec![("size", &summary.sizes), ("run time in s", &summary.runs)];
     spreads.extend(summary.estimate_factors.as_ref().map(|factors| ("estimate / run", factors)));
     let row = |(name, spread): &(&str, &Spread)| {
         let values = quantiles(spread).map(|(_, value)| round(value));
         [vec![(*name).to_string()], values.to_vec()].concat()
     };
-    let header = quantiles(&summary.sizes).map(|(key, _)| key);
+    let header = [&[""], &quantiles(&summary.sizes).map(|(key, _)| key)[..]].concat();
     let drawings = vec![
         bars("Jobs by size", "nodes", of_bins(&summary.size_histogram)),
         bars("Jobs by run time", "seconds", of_bins(&summary.run_histogram)),
     ];
-    vec![Section {
+    Section {
         title: "Sizes, run times and estimates".to_string(),
         drawings,
-        table: table(&[&[""], &header[..]].concat(), spreads.iter().map(row).collect()),
+        table: Some(table(&header, spreads.iter().map(row).collect())),
         ..Section::default()
-    }]
+    }
 }
 
 /// Draws the load and the number of jobs per week.
@@ -136,7 +135,7 @@ fn classes(summary: &LogSummary) -> Option<Section> {
     (!rows.is_empty()).then(|| Section {
         title: "Field values".to_string(),
         text: vec!["The most frequent values, with the number of jobs for each.".to_string()],
-        table: table(&["field", "jobs", "values", "most frequent"], rows),
+        table: Some(table(&["field", "jobs", "values", "most frequent"], rows)),
         ..Section::default()
     })
 }

@@ -64,8 +64,8 @@ const WIRING: OptionSpec = OptionSpec {
     key: "wiring",
     values: Values::OneOf(&["plain", "multi"]),
     default: "plain",
-    meaning: "the wiring of lines: one cable between neighbors, or additional loops on each line \
-              (multi-toroidal)",
+    meaning: "the wiring of each line: one cable between neighbors, or one cable plus additional \
+              loops (multi-toroidal)",
     bare: true,
 };
 
@@ -82,7 +82,7 @@ const LINKS: OptionSpec = OptionSpec {
     key: "links",
     values: Values::Text("torus, mesh, or a letter t or m for each axis, such as ttm", is_links),
     default: "torus",
-    meaning: "the axes along which partitions are wired as rings (only axes that wrap)",
+    meaning: "the axes along which partitions are wired as rings (only axes that wrap can be)",
     bare: false,
 };
 

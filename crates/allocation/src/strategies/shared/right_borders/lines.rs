@@ -54,7 +54,7 @@ impl RightBorders {
         }
         if grid.wraps(1) && grid.side(1) > 1 {
             return Err(Unsupported(
-                "it keeps only one segment per line, which is not enough if y wraps".into(),
+                "it keeps only one segment per line, too few if the y axis wraps".into(),
             ));
         }
         Ok(())
