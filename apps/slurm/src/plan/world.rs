@@ -7,7 +7,7 @@ use crate::ledger::site::Site;
 use crate::ledger::usage::Usage;
 use crate::ledger::{Condition, Ledger, SlurmJob};
 
-/// The time that Slurm is assumed to need for powering off a node, in seconds. The actual time is
+/// The time that we assume Slurm takes to power off a node, in seconds. The actual time is
 /// unknown. A short estimate keeps other jobs from taking the node from the first job in the queue.
 pub(crate) const POWER_OFF_S: u64 = 1;
 

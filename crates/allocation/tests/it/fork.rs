@@ -51,7 +51,7 @@ fn asking_within_some_nodes_changes_nothing() {
 #[test]
 fn asking_within_some_nodes_is_asking_with_the_others_taken() {
     let grids = ["mesh:16x16", "mesh:13x7", "mesh:65x3", "mesh:1x70", "mesh:5x4x6", "torus:9x8x9"];
-    // The answers of these strategies depend only on the free nodes. `bf` cannot be reset.
+    // Strategies whose answers depend only on the free nodes, except `bf`, which cannot be reset.
     let strategies = [
         "mbs",
         "granular-mbs",

@@ -47,7 +47,7 @@ impl Demand {
         if self.estimate > other.estimate {
             return false;
         }
-        // A request's list of boxes may have been reduced to a single common part.
+        // A request's list of boxes may have been replaced by the boxes' intersection.
         let (Some(small), Some(large)) = (&self.boxes, &other.boxes) else {
             return self.request == other.request;
         };
