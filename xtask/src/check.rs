@@ -1,5 +1,5 @@
 //! `cargo xtask check`: runs each step in a separate process and reports the results. Steps that
-//! mostly wait run in parallel with steps that compute.
+//! mostly wait are run in parallel with computing steps.
 #![allow(clippy::disallowed_methods, reason = "steps are timed")]
 
 use std::fs;
@@ -66,8 +66,8 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-/// Returns the named steps and all their prerequisites, in table order. If none are named, returns
-/// all steps, but the packaging steps only in runs that must not skip anything.
+/// Returns the named steps and all their prerequisites, in table order. If no steps are named,
+/// returns all steps, but includes the packaging steps only in runs that must not skip anything.
 fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     let mut names = only.to_vec();
     let mut at = 0;
@@ -82,7 +82,7 @@ fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     Ok(STEPS.iter().filter(|step| is_chosen(&step.name)).collect())
 }
 
-/// Prints the amount of disk space that the checks need. Returns an error if less is free.
+/// Prints the amount of disk space that the checks need. Returns an error if less space is free.
 fn check_space(root: &Path) -> Result<(), String> {
     let number = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(root).output().ok()?;
@@ -105,8 +105,8 @@ fn check_space(root: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs steps in subprocesses. Steps that mostly wait start as soon as their prerequisites have
-/// finished; computing steps start in order as cores become free.
+/// Runs steps in subprocesses. Steps that mostly wait are started as soon as their prerequisites
+/// have finished; computing steps are started in order as cores become free.
 fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended> {
     let (sender, receiver) = mpsc::channel::<Ended>();
     let mut waiting = steps.to_vec();

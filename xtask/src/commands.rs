@@ -8,7 +8,7 @@ use crate::{packaging, steps, strategy, tools};
 /// A `cargo xtask` command.
 struct Command {
     name: &'static str,
-    /// The arguments, in the notation of the help: `[OPTIONAL]`, `REPEATED...`.
+    /// The arguments, in the notation used in the help: `[OPTIONAL]`, `REPEATED...`.
     usage: &'static str,
     does: &'static str,
     takes: &'static str,

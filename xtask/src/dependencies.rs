@@ -23,7 +23,7 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages whose licenses are not restricted, because they are built only for other platforms.
+/// Packages built only for other platforms, so that their licenses are not restricted.
 const NOT_BUILT: &[(&str, &str)] =
     &[("tiny-keccak", "WebAssembly only: seeds arrow-array's hashing")];
 

@@ -14,7 +14,7 @@ const HEAD: &str = "| crate | may use |";
 /// The crate that interfaces use. It re-exports individual items, never a whole crate.
 const FACADE: &str = "pavior";
 
-/// A crate that only tests may use. A crate's tests may also enable more features of that crate.
+/// A crate that only tests may use. Tests may also depend on their own crate for more features.
 const TRIALS: &str = "trials";
 
 /// Interfaces that must not compile the network, simulation or drawing crates, and the facade

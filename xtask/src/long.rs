@@ -107,8 +107,8 @@ pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, &words, &[required, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
 }
 
-/// Tests all disturbances on a release with the given seeds. If `older` is given instead of a
-/// release, runs the regular tests on each older one. If `speed` is given, measures performance.
+/// Injects all faults on a release, with the given seeds. If `older` is given instead of a release,
+/// runs the regular tests on each older release. If `speed` is given, measures performance.
 pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
     let run = |test: &str, release: &str, more: &[(&str, &str)]| {

@@ -87,7 +87,7 @@ pub(crate) fn others(root: &Path) -> Vec<String> {
     tests(root, |program| !program.waits(), &[], &["--quiet"])
 }
 
-/// Runs a package's integration tests, which mostly wait, four at a time.
+/// Runs a package's integration tests four at a time, because they mostly wait.
 pub(crate) fn waiting(root: &Path, folder: &str) -> Vec<String> {
     let is_run = |program: &Program| program.waits() && program.folder == folder;
     tests(root, is_run, &[], &["--test-threads", "4"])

@@ -58,7 +58,7 @@ pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
     })
 }
 
-/// Runs a function with the environment. If there is none, records that a part was skipped.
+/// Runs a function with the environment. If that is unavailable, records that a part was skipped.
 pub(crate) fn with_environment(
     root: &Path,
     part: &str,

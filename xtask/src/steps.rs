@@ -31,7 +31,7 @@ pub(crate) const PACKAGING: [&str; 2] = ["package", "release"];
 enum Work {
     /// Cargo commands, run in order.
     Cargo(&'static [&'static str]),
-    /// Integration tests that mostly wait, in the package in this directory.
+    /// Integration tests, which mostly wait, of the package in this directory.
     Waiting(&'static str),
     Own(fn(&Path) -> Vec<String>),
 }

@@ -1,5 +1,5 @@
 //! Checks line lengths, result page lengths, the line budget, the wording of comments, and a
-//! declaration in each library. Clippy limits function lengths and bans calls.
+//! declaration in each library. Clippy checks function lengths and banned calls.
 
 use std::path::Path;
 

@@ -16,7 +16,7 @@ use crate::session::{MAX_SEARCHED_NODES, Session};
 const MAX_MOVED_JOBS: usize = 3;
 
 /// Reports whether a box of this shape fits now, and how many fit at once. If none fits, also
-/// reports which jobs block the location that frees up first, and which moves would make room.
+/// reports which jobs block the location that will be free first, and which moves would make room.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
@@ -66,7 +66,7 @@ fn request(ask: Ask, grid: &Grid) -> Result<Request, Fault> {
     Ok(ask.request(&mut Shaper::new(&rule, grid, 1, 0)))
 }
 
-/// A box occupied by a job, with a base coordinate and a side length for each axis.
+/// A box occupied by a job, given by a base coordinate and a side length for each axis.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {

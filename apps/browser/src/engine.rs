@@ -12,7 +12,7 @@ use crate::log::Log;
 use crate::session::Session;
 use crate::{ask, registries};
 
-/// A run's settings, keyed by name. Each has one or more values, given as text.
+/// A run's settings, keyed by name. Each setting has one or more values, given as text.
 type Settings = Map<String, Value>;
 
 /// A command from the page.

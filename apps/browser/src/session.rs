@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::fault::Fault;
 use crate::statistics::{MIN_COMPARED_JOBS, Statistics, mean_difference};
 
-/// The maximum machine size, in nodes, at which each step computes the largest free box and each
-/// answer includes moves and box counts.
+/// The maximum machine size, in nodes, for which steps compute the largest free box and answers
+/// include moves and box counts.
 pub(crate) const MAX_SEARCHED_NODES: u32 = 40_000;
 
 /// A running job's start time and the boxes that it occupies.

@@ -63,7 +63,7 @@ impl fmt::Display for JobName<'_> {
     }
 }
 
-/// The end times of jobs, in any unit. Plans only need to compare end times, so they use ranks,
+/// The end times of jobs, in any unit. Plans only compare end times, so they use the times' ranks,
 /// which start at 1.
 pub(crate) struct Ends<'b> {
     by_job: Vec<Option<WrittenNumber<'b>>>,

@@ -13,8 +13,8 @@ pub(crate) struct Member {
     pub(crate) place: Range<usize>,
 }
 
-/// Returns the members of the object at a position, in order, or none if the value is not an
-/// object.
+/// Returns, in order, the members of the object at a position. Returns none if the value there is
+/// not an object.
 pub(crate) fn members(text: &str, place: &Range<usize>) -> Vec<Member> {
     let mut members = Vec::new();
     let Some(mut at) = inside(text, place, '{') else { return members };
@@ -29,8 +29,8 @@ pub(crate) fn members(text: &str, place: &Range<usize>) -> Vec<Member> {
     members
 }
 
-/// Returns the elements of the array at a position, in order, or none if the value is not an
-/// array.
+/// Returns, in order, the elements of the array at a position. Returns none if the value there is
+/// not an array.
 pub(crate) fn elements(text: &str, place: &Range<usize>) -> Vec<Range<usize>> {
     let mut elements = Vec::new();
     let Some(mut at) = inside(text, place, '[') else { return elements };

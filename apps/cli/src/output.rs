@@ -87,9 +87,8 @@ fn print_escaped(text: &str) -> Result<(), Failure> {
 
 /// Prints rows of a CSV table.
 ///
-/// Hidden characters in cells are escaped. Cells that begin with `=` or similar characters are left
-/// unchanged, because some of these characters may begin a number, and escaping names would alter
-/// them.
+/// Hidden characters in cells are escaped. Cells that begin with `=` or a similar character are
+/// left unchanged, because such a character may begin a number, and escaping would alter names.
 pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(io::stdout().lock());
     let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {
@@ -227,7 +226,7 @@ impl Table {
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
-            // A long name in the first column must not push out the columns after it.
+            // A long name in the first column must not crowd out the columns after it.
             let is_cut =
                 column == 0 && !self.numbers[0] && self.header.len() > 1 && self.width() > width;
             let size = if is_cut { self.size(column).min(width / 2) } else { self.size(column) };

@@ -1,5 +1,5 @@
-//! Wrappers for experiment directories. They convert errors to command failures, and report the
-//! files that they write.
+//! Wrappers around operations on experiment directories, which convert errors to command failures
+//! and report the files written.
 
 use std::path::{Path, PathBuf};
 
@@ -90,7 +90,7 @@ impl Part {
     }
 }
 
-/// Returns the experiment in a directory, with its text.
+/// Returns the experiment in a directory and the experiment's text.
 pub(crate) fn read_in(directory: &Path, name: &str) -> Result<(String, Specification), Failure> {
     read(&directory.join(EXPERIMENT), name)
 }

@@ -20,10 +20,10 @@ pub const PROBES: &str = "0.0.0.0:9324";
 const HANG_TIME: Duration = Duration::from_mins(5);
 
 /// The time for which a permission counts as missing after the API server rejects a write. Writes
-/// are retried sooner.
+/// are retried within this time.
 const MISSING_PERMISSION_TIME: Duration = Duration::from_mins(1);
 
-/// The maximum number of faults listed, and the maximum number of permissions recorded.
+/// The maximum number of faults to list and of permissions to record.
 const MAX_FAULTS: usize = 16;
 
 /// The daemon's current activity.

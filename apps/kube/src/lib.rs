@@ -4,7 +4,7 @@
 //! API server --read--> World --plan--> actions --write with uid and version--> API server
 //! ```
 //!
-//! A plan depends only on the cluster state, so a new replica can pick up where another stopped.
+//! A plan depends only on the cluster state, so a new replica can continue where another left off.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod client;

@@ -9,8 +9,7 @@ use crate::objects::{Job, Object as _, Pod};
 use crate::read::{ACTIVE_PODS, list};
 use crate::write::{WriteError, Writer};
 
-/// The maximum number of times that the gated pods are listed, because pods may change in the
-/// meantime.
+/// The maximum number of times to list the gated pods, which may change between two lists.
 const MAX_ROUNDS: usize = 5;
 
 /// The treatment of gated pods.
@@ -68,7 +67,7 @@ async fn remove_gates(client: Client, treatment: GatedPods) -> Result<Removal, K
                 }
             }
         }
-        // In a conflict, the pod has changed or was deleted, as the next list will show.
+        // A conflict means that the pod has changed or was deleted, as the next list will show.
         if !has_conflict {
             break;
         }
@@ -102,8 +101,8 @@ mod tests {
         json!({ "metadata": {}, "items": names.iter().map(pod).collect::<Vec<_>>() })
     }
 
-    /// Opens the pods in the lists that the stub server sends in turn. Each patch is answered with
-    /// the code that begins the pod's name.
+    /// Opens the pods in the lists that the stub server sends in turn. The server answers each
+    /// patch with the code that begins the pod's name.
     async fn open(lists: &[&[&str]]) -> (Result<Removal, KubeError>, StubServer) {
         let mut lists: Vec<Value> = lists.iter().rev().map(|names| pods(names)).collect();
         let server = StubServer::start(move |request: &Request| {

@@ -41,7 +41,7 @@ pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     Err(value(format!("expected a whole number from 0 to 2^64 - 1, not {}", shown(given))))
 }
 
-/// Returns a machine's name. If sides are given instead, they are the sides of a mesh.
+/// Returns the name of a machine, which may also be given as the sides of a mesh.
 pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(name) = given.cast::<PyString>() {
         return Ok(name.to_str()?.to_string());

@@ -1,4 +1,4 @@
-//! Formats values and tables for terminals and notebooks. The text may be untrusted.
+//! Formats values and tables for terminals and notebooks. The values may be untrusted.
 
 use std::fmt::Write;
 
@@ -61,7 +61,7 @@ fn value(column: &ArrayRef, row: usize) -> String {
     }
 }
 
-/// Formats text as a cell, escaped, on a single line, and with a bounded length.
+/// Escapes text and shortens it to fit in a cell, which is a single line.
 pub(crate) fn cell(text: &str) -> String {
     let text = pavior::text::cell(text);
     if text.chars().count() <= MAX_CELL {
@@ -83,7 +83,7 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    /// Creates an excerpt of the first and last rows of a table, at most `most` in total.
+    /// Creates an excerpt with at most `most` rows from the beginning and the end of a table.
     pub(crate) fn of(batch: &RecordBatch, most: usize) -> Excerpt {
         let total = batch.num_rows();
         let (head, tail) = if total <= most { (total, 0) } else { (most - most / 2, most / 2) };
@@ -109,7 +109,7 @@ impl Excerpt {
         Excerpt { heads, numeric: numeric.to_vec(), rows, head, total }
     }
 
-    /// Returns the number of rows omitted before a row, or `None` if there are none.
+    /// Returns the number of rows omitted directly before a row, or `None` if there are none.
     fn omitted_before(&self, row: usize) -> Option<usize> {
         let omitted = self.total - self.rows.len();
         (row == self.head && omitted > 0).then_some(omitted)

@@ -1,5 +1,5 @@
-//! Exposes experiments as pure functions, so that any execution engine can list and run
-//! replications.
+//! Exposes experiments as pure functions, so that any execution engine can list their replications
+//! and run them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::results::Results;
 use crate::span::Span;
 use crate::trace::Trace;
 
-/// An experiment with its points, and with the rule that decides how often each point is run.
+/// An experiment, its points, and the rule that decides how often each point is run.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Specification {
     pub(crate) shared: Arc<Definition>,
@@ -115,8 +115,8 @@ impl Specification {
         self.shared.experiment.points.iter().map(of).collect()
     }
 
-    /// The combinations that `skip_unsupported` left out, each with the parameter, the value, the
-    /// machine and the reason.
+    /// The combinations that `skip_unsupported` left out. Each has a parameter, its value, the
+    /// machine, and the reason.
     #[getter]
     fn skipped(&self) -> Vec<HashMap<&'static str, String>> {
         let of = |one: &LeftOut| {
@@ -131,7 +131,7 @@ impl Specification {
     }
 
     /// Returns the spans that remain to be run, except those in progress (`without`). The list is
-    /// empty once everything is done. It depends only on `without` and on the known replications.
+    /// empty once everything is done, and depends only on `without` and the known replications.
     #[pyo3(signature = (journal, *, without = Vec::new()))]
     #[pyo3(text_signature = "($self, journal, *, without=())")]
     fn wanted(
@@ -152,8 +152,8 @@ impl Specification {
         Ok(wanted)
     }
 
-    /// Runs the replications in a span, and returns the lines to add to the journal. The lines are
-    /// the same on every worker and in every call, except for measured times.
+    /// Runs the replications in a span, and returns the lines to add to the journal. Except for
+    /// measured times, the lines are the same on every worker and in every call.
     #[pyo3(signature = (span, *, cancelled = None))]
     fn replicate<'py>(
         &self,
@@ -245,7 +245,7 @@ impl Cancel {
     }
 }
 
-/// Returns the parts of a range that no other range covers, in order.
+/// Returns, in order, the parts of a range that no other range covers.
 fn subtract(from: Range<u64>, mut others: Vec<Range<u64>>) -> Vec<Range<u64>> {
     others.sort_unstable_by_key(|other| (other.start, other.end));
     let (mut left, mut start) = (Vec::new(), from.start);

@@ -13,7 +13,7 @@ use crate::geometry::Box;
 use crate::jobs::{JobName, Jobs};
 use crate::shared_state::{Inner, SharedState};
 
-/// The maximum number of jobs that a plan moves.
+/// The maximum number of jobs that a plan may move.
 const MOVED: usize = 2;
 
 /// An explanation of where several strategies would place a request and which jobs block it.
@@ -93,7 +93,7 @@ impl Explanation {
 
 #[pymethods]
 impl Explanation {
-    /// For each strategy, the boxes that it would grant or its reason for refusing.
+    /// Each strategy's decision: the boxes it would grant, or its reason for refusing.
     #[getter]
     fn answers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let answers = PyDict::new(py);
@@ -107,7 +107,7 @@ impl Explanation {
         Ok(PyMappingProxy::new(py, answers.as_mapping()))
     }
 
-    /// A place where the requested box fits, possibly rotated.
+    /// A free box with the requested sides, possibly rotated.
     #[getter]
     fn fits(&self) -> Option<Box> {
         let why = self.why.as_ref();

@@ -10,7 +10,7 @@ use crate::errors::value;
 use crate::schedulers::{Kind, Unit, register as register_scheduler};
 use crate::strategies::{class_of, register as register_strategy};
 
-/// The language of a run's strategy and scheduler. A call to Python code may never return.
+/// The language of a run's strategy and scheduler. If it is Python, a call may never return.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
     Native,
@@ -79,7 +79,7 @@ impl Extensions {
     }
 }
 
-/// Returns true if an object is a subclass of the given class in the package.
+/// Returns true if an object is a subclass of the package's class with the given name.
 fn is_class(own: &Bound<'_, PyAny>, class: &str) -> PyResult<bool> {
     let class = own.py().import("pavior")?.getattr(class)?;
     own.cast::<PyType>().map_or(Ok(false), |own| own.is_subclass(&class))

@@ -21,10 +21,10 @@ use crate::run_request::{Call, RunRequest, taken, unexpected};
 use crate::table::{Table, column, flags};
 
 /// Forecasts the start of each job in a log as an interval, using only what is known when the job
-/// is submitted. Each forecast runs `futures` (default: 8) simulations on `threads` (default: 1)
-/// threads, but the number of threads does not affect the results. The default scheduler is `easy`.
-/// The keywords `progress`, `shape_rule`, `freedom`, `seed` and those that affect how the log is
-/// read, and the exceptions, are the same as for `simulate`.
+/// is submitted. Each forecast runs `futures` simulations (default: 8) on `threads` threads
+/// (default: 1). The number of threads does not affect the results. The default scheduler is
+/// `easy`. The keywords `progress`, `shape_rule`, `freedom` and `seed`, the keywords for reading
+/// the log, and the exceptions are the same as for `simulate`.
 #[pyfunction]
 #[pyo3(signature = (trace, machine = None, strategy = None, scheduler = None, **parameters))]
 #[pyo3(text_signature = None)]
@@ -98,7 +98,7 @@ fn run(
     })
 }
 
-/// The forecast made for each job in a log when it was submitted, and its actual start.
+/// The forecast made for each job in a log at its submission, and the job's actual start.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Forecasts {
     point: Point,
@@ -129,15 +129,15 @@ impl Forecasts {
         self.rejected
     }
 
-    /// Among the jobs that had to wait, the fraction that started within their intervals, or `None`
-    /// if no job had to wait.
+    /// The fraction of jobs that started within their intervals, among those that had to wait.
+    /// `None` if no job had to wait.
     #[getter]
     fn held(&self) -> Option<f64> {
         (self.score.waited > 0).then_some(self.score.held)
     }
 
-    /// The mean pinball loss, in seconds, of the 5%, 50% and 95% quantiles, for the intervals and
-    /// for three other methods.
+    /// The mean pinball loss of the 5%, 50% and 95% quantiles, in seconds, for the intervals and
+    /// for three other forecasting methods.
     #[getter]
     fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let losses = PyDict::new(py);

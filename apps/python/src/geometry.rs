@@ -27,14 +27,14 @@ pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     if let Ok(number) = argument.extract::<i64>() {
         return Some(vec![number]);
     }
-    // A numpy array is not registered as a sequence, so it is recognized by its `tolist` method.
-    // Sets and dictionaries are rejected, because they are not sequences.
+    // A numpy array is not registered as a sequence, so we recognize it by its `tolist` method.
+    // Sets and dictionaries are rejected because they are neither sequences nor arrays.
     let is_ordered = argument.cast::<PySequence>().is_ok() || argument.hasattr("tolist").ok()?;
     let members = argument.try_iter().ok().filter(|_| is_ordered)?;
     members.map(|member| member.ok()?.extract::<i64>().ok()).collect()
 }
 
-/// Reads one to three whole numbers from an argument. Missing axes get the value `fill`.
+/// Reads one to three whole numbers from an argument. For missing axes, uses `fill`.
 pub(crate) fn numbers(
     argument: &Bound<'_, PyAny>,
     what: &str,
@@ -59,7 +59,7 @@ pub(crate) fn numbers(
     Ok((all, count))
 }
 
-/// Reads numbers as [`numbers`] does, and requires one for each axis of the machine.
+/// Reads numbers as [`numbers`] does, but requires exactly one for each axis of the machine.
 fn on(grid: &Grid, argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResult<[u16; 3]> {
     let (all, count) = numbers(argument, what, fill)?;
     if count == grid.axes() {
@@ -127,7 +127,7 @@ impl Box {
         format!("Box({}, {})", words(&base[..self.axes]), words(&sides[..self.axes]))
     }
 
-    /// Returns the box for use on a machine, which must have the same number of axes.
+    /// Converts the box for use on a machine, which must have as many axes as the box.
     pub(crate) fn on(&self, grid: &Grid) -> PyResult<Cuboid> {
         let (needed, given) = (grid.axes(), self.axes);
         if needed == given {

@@ -13,14 +13,14 @@ use crate::errors::other;
 /// The interval between checks for signals.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The time to wait for interrupted work to stop. Work that takes longer, such as reading a long
-/// log, ends later on its own, and its result is discarded.
+/// The time to wait for interrupted work to stop. Work that takes longer to stop, such as reading a
+/// long log, ends later on its own, and its result is discarded.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Works like [`watched`], but for work that calls the caller's code. The worker thread stays
-/// registered with the interpreter, which makes calls cheap. The caller's code may be in an endless
-/// loop. Therefore, an exception is also raised in that code after a signal or once another thread
-/// makes `is_stopped` true.
+/// registered with the interpreter, which makes calls cheap. Because the caller's code may loop
+/// forever, an exception is also raised in that code after a signal or once another thread makes
+/// `is_stopped` true.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -105,7 +105,7 @@ pub(crate) fn watched<T: Send + 'static>(
                     let poll = |py: Python<'_>| py.check_signals().and_then(|()| on_poll());
                     if let Err(raised) = Python::attach(poll) {
                         stop();
-                        // Return the exception even if the work has not ended by then.
+                        // Return the exception even if the work has not ended in time.
                         let _ = answer.recv_timeout(GRACE);
                         return Err(raised);
                     }

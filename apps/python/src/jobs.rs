@@ -1,4 +1,4 @@
-//! Maps the caller's names for jobs to the corresponding job numbers in the machine.
+//! Maps the caller's job names to the machine's job numbers.
 
 use pavior::{JobId, Machine};
 use pyo3::IntoPyObjectExt;
@@ -57,9 +57,8 @@ impl std::fmt::Display for JobName {
 /// The first job number for jobs whose names are text or negative numbers.
 const TABLED: u64 = 1 << 63;
 
-/// The names of the jobs that hold nodes. A name that is a non-negative number is also the job's
-/// number. The machine itself stores these jobs and their order, so usually nothing is stored
-/// here.
+/// The names of the jobs that hold nodes. If a name is a non-negative number, it is also the job's
+/// number. The machine itself stores these jobs and their order, so this table is usually empty.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {
     tabled: FxHashMap<JobName, JobId>,
@@ -75,8 +74,8 @@ impl Jobs {
         JobName::Number(self.next_name - 1)
     }
 
-    /// Returns the number of the job with this name, if that job holds nodes. For a name that is a
-    /// non-negative number, always returns that number, even if the job holds no nodes.
+    /// Returns the number of the job with this name if the job holds nodes. If the name is itself a
+    /// non-negative number, always returns that number.
     pub(crate) fn number(&self, name: &JobName) -> Option<JobId> {
         match name {
             JobName::Number(number) if *number >= 0 => Some(JobId(*number as u64)),
@@ -101,7 +100,7 @@ impl Jobs {
         self.names.get(&number).cloned().unwrap_or(JobName::Number(number.0 as i64))
     }
 
-    /// Adds a job under the number from [`Jobs::number_for`].
+    /// Adds a job with the number that [`Jobs::number_for`] returned.
     pub(crate) fn add(&mut self, name: &JobName, number: JobId) {
         if number.0 >= TABLED {
             self.next_tabled += 1;

@@ -87,7 +87,7 @@ mod _native {
 
     use crate::arrays::reasons;
 
-    /// Adds the constants whose values `pavior/_types.py` repeats, as `test_machine.py` checks.
+    /// Adds the constants that `pavior/_types.py` repeats; `test_machine.py` compares the values.
     #[pymodule_init]
     fn add_constants(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();

@@ -110,8 +110,8 @@ impl Outcome {
         self.point.unit().name
     }
 
-    /// Returns the value of a metric, or None if the metric does not apply. Raises `KeyError` if it
-    /// was not measured.
+    /// Returns the value of a metric, or None if the metric does not apply. Raises `KeyError` if
+    /// the metric was not measured.
     fn __getitem__(&self, metric: &str) -> PyResult<Option<f64>> {
         let found = self.metrics.iter().find(|one| one.name == metric);
         found.map(|one| one.value).ok_or_else(|| {
@@ -158,8 +158,8 @@ impl Outcome {
         Outcome { point, metrics, record, jobs, placements }
     }
 
-    /// Returns the metrics that apply, with the first `columns` of the columns name, value, unit
-    /// and meaning.
+    /// Returns the metrics that apply, with the first `columns` of these columns: name, value,
+    /// unit, meaning.
     fn excerpt(&self, columns: usize) -> Excerpt {
         let row = |one: &Metric| {
             let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);

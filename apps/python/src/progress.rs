@@ -32,8 +32,8 @@ impl Progress {
     }
 }
 
-/// The state that the calling thread shares with the thread that does the work: the numbers of
-/// finished and planned items, and a request to stop.
+/// The state shared by the calling thread and the worker thread: the numbers of finished and
+/// planned items, and a request to stop.
 #[derive(Default)]
 pub(crate) struct Task {
     pub(crate) done: AtomicU64,
@@ -54,7 +54,7 @@ impl experiments::Progress for Task {
 /// The minimum interval between reports, in seconds.
 const REPORT_INTERVAL: f64 = 0.5;
 
-/// Returns the time on Python's monotonic clock, in seconds. Results do not depend on it.
+/// Returns the time on Python's monotonic clock, in seconds. No result depends on this time.
 fn now() -> PyResult<f64> {
     Python::attach(|py| py.import("time")?.call_method0("monotonic")?.extract())
 }
@@ -67,8 +67,8 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Creates a reporter from the `progress` argument. The reporter calls a function, counts items
-    /// (named by `counted`) in a line on standard error, or does nothing.
+    /// Creates a reporter. Depending on the `progress` argument, it calls a function, shows a count
+    /// of items (named by `counted`) on standard error, or does nothing.
     pub(crate) fn new(
         progress: Option<&Bound<'_, PyAny>>,
         counted: &str,
@@ -102,7 +102,7 @@ impl Reporter {
         self.finish(py, result, || count(&task.done))
     }
 
-    /// Reports the progress, unless it was reported very recently.
+    /// Reports the progress, unless the last report was very recent.
     pub(crate) fn report_if_due(&mut self, done: u64, planned: u64) -> PyResult<()> {
         let now = now()?;
         if now - self.last_report < REPORT_INTERVAL {
@@ -112,7 +112,7 @@ impl Reporter {
         self.report(done, planned, 0)
     }
 
-    /// Reports that the call has finished or, if it failed, ends the progress line.
+    /// Reports that the call has finished. If the call failed, only ends the progress line.
     pub(crate) fn finish<T>(
         &self,
         py: Python<'_>,
@@ -123,7 +123,7 @@ impl Reporter {
             let done = done();
             self.report(done, done, 1).map(|()| value)
         });
-        // The caller gets the first error. A callback that is a plain function has no `end` method.
+        // Ignore any later error. A callback that is a plain function has no `end` method.
         reported.inspect_err(|_| {
             let end = self.callback.as_ref().and_then(|callback| callback.getattr(py, "end").ok());
             let _ = end.map(|end| end.call0(py));

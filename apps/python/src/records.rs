@@ -28,7 +28,7 @@ pub(crate) fn span(record: &JobRecord) -> Option<(Time, Option<Time>)> {
     }
 }
 
-/// Returns a job's boxes. For a job that moved, these are its first boxes.
+/// Returns a job's boxes or, if the job has moved, the boxes in which it started.
 pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
     match &record.fate {
         Fate::Started { placement, .. } => placement.parts(),

@@ -1,4 +1,4 @@
-//! Exports an experiment's results as Arrow tables and as the files the command line writes.
+//! Exports an experiment's results as Arrow tables and as the files that the command line writes.
 //!
 //! Each table has one column for every parameter that is set at any point. The remaining columns
 //! contain means, samples or paired differences.
@@ -139,7 +139,7 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// Returns the files that the command line would write, byte for byte, with their names.
+    /// Returns the names and the exact contents of the files that the command line would write.
     fn files<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
         let file = |file: Publication| (file.name, PyBytes::new(py, &file.bytes));
         Ok(self.publications()?.into_iter().map(file).collect())

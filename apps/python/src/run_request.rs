@@ -113,7 +113,7 @@ pub(crate) struct Call<'py> {
 }
 
 impl<'py> Call<'py> {
-    /// Separates a call's arguments. Raises an error if any of them lists several values.
+    /// Separates a call's arguments. Raises an error if any argument lists several values.
     pub(crate) fn of(
         py: Python<'py>,
         machine: Option<&Bound<'py, PyAny>>,
@@ -235,7 +235,7 @@ fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// Returns the name of a strategy or scheduler. First adds any given class or function to
+/// Returns the name of a strategy or scheduler. If a class or function is given, first adds it to
 /// `extensions`.
 fn named(
     given: Option<&Bound<'_, PyAny>>,

@@ -65,7 +65,7 @@ pub(crate) fn largest_free(jobs: &[JobRecord], grid: Grid) -> Vec<Sample> {
     // At equal times, departures precede starts.
     let mut changes: Vec<(Time, bool, &Cuboid)> = Vec::new();
     for Stay { start, end, placement } in jobs.iter().flat_map(JobRecord::stays) {
-        // A job that departs or moves immediately never holds its nodes.
+        // A job that departs or moves at its start time never occupies these nodes.
         if end == Some(start) {
             continue;
         }

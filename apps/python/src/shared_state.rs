@@ -1,4 +1,4 @@
-//! The state of a machine, to which only one thread has access at a time.
+//! A machine's state, which only one thread at a time can access.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};

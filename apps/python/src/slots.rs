@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 use crate::arrays::boxes;
 use crate::jobs::{JobName, Jobs};
 
-/// Boxes of a shape that fit at the same time, and a bound on their number.
+/// Boxes of one shape that fit at the same time, and an upper bound on their number.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Slots {
     grid: Grid,

@@ -24,7 +24,7 @@ use crate::excerpt::Excerpt;
 
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// A table with columns in Arrow memory, which polars, pyarrow, pandas and DuckDB can read without
+/// A table stored in Arrow memory, which polars, pyarrow, pandas and DuckDB can read without
 /// copying it.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Table {

@@ -1,5 +1,5 @@
-//! Measures the number of instructions needed to send an event to watchers: looking it up,
-//! formatting it once for all watchers, and copying it for each one. Socket I/O is not counted.
+//! Measures the number of instructions needed to send an event to watchers: looking up the event,
+//! formatting it once for all watchers, and copying it for each watcher. Socket I/O is not counted.
 //!
 //! ```sh
 //! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
@@ -68,7 +68,7 @@ fn instructions(watchers: usize) -> f64 {
 }
 
 /// Starts a service with watchers and creates events one at a time, waiting until every watcher has
-/// received each event. Exits the process after the last one.
+/// received each event. Exits the process after the last event.
 fn send(watchers: usize, events: usize) {
     let folder = TempDir::new().expect("the file system has space");
     let address = start_service(&folder);

@@ -230,7 +230,7 @@ fn recovery() {
     );
 }
 
-/// Returns the server's CPU time. A clock tick is assumed to be a hundredth of a second.
+/// Returns the server's CPU time, assuming that a clock tick is a hundredth of a second.
 fn cpu_time(server: &Server) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();

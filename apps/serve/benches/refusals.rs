@@ -1,14 +1,14 @@
 //! Measures the latency of refusals and changes on a large machine as the number of leases grows.
-//! The machine is filled with square leases, and every fifth one is then ended. The requested
-//! squares are slightly larger, so none of them fit.
+//! The machine is first filled with square leases, every fifth of which is then ended. The
+//! requested squares are slightly larger, so none of them fit.
 //!
 //! ```sh
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
 //! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # one number
 //! ```
-//! To create a new state, a lease is granted and ended before each refusal. The runs that repeat
-//! refusals in the same state do not do this. Times are the median and the maximum seen by a local
-//! client. Memory is the service's resident memory after the requests.
+//! Before each refusal, a lease is granted and ended to create a new state, except in the runs that
+//! repeat refusals in the same state. Times are the median and the maximum seen by a local client.
+//! Memory is the service's resident memory after the requests.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]

@@ -46,7 +46,7 @@ impl ServiceClock {
         self.wall_ms.saturating_add(self.elapsed_ms())
     }
 
-    /// Sets the clock to the given time, from which it then keeps running.
+    /// Sets the clock to the given time, from which it continues to run.
     pub fn set_ms(&self, ms: u64) {
         self.base_ms.store(signed(ms).saturating_sub(signed(self.elapsed_ms())), Ordering::Release);
     }

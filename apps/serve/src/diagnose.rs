@@ -54,8 +54,8 @@ pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected_end(view, view.leases.get(id)?.end_ms())
 }
 
-/// Converts a lease's expected end from milliseconds. If the lease should already have ended,
-/// returns the view's time.
+/// Converts a lease's expected end from milliseconds. If this end is already past, returns the
+/// view's time instead.
 fn expected_end(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| micros(end_ms.max(view.now_ms)))
 }
@@ -99,7 +99,7 @@ pub(crate) struct Diagnosis {
     blocked: Option<Blocked>,
 }
 
-/// The box where the request is expected to start, and the leases and nodes that block it.
+/// The box where the request is expected to start, and the leases and nodes that block the box.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocked {
     #[schema(value_type = Vec<u16>)]
@@ -110,7 +110,7 @@ pub(crate) struct Blocked {
     busy_nodes: u64,
     /// The largest leases that hold nodes in this box.
     jobs: Vec<Blocker>,
-    /// The number of leases in this box that are not listed in `jobs`.
+    /// The number of leases that block this box but are not in `jobs`.
     and_more: u64,
     /// The failed nodes in this box.
     #[schema(value_type = Vec<Vec<u16>>)]
@@ -127,7 +127,7 @@ pub(crate) struct Blocked {
     moves: Vec<Move>,
 }
 
-/// A lease that blocks a request. If it belongs to another tenant, only its size is shown.
+/// A lease that blocks a request. If the lease belongs to another tenant, only its size is shown.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocker {
     lease: Option<u64>,

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::core::JobName;
 
-/// Returns the cheapest plan that makes room for a request. The cost of moving a job is its number
-/// of nodes. The request may use any box that its freedom allows. Without a freedom, the request
-/// may use only a box with the requested sides, rotated if `limits` permits. In a tie, the first
-/// box is chosen.
+/// Returns the cheapest plan that makes room for a request. The cost of moving a job is the job's
+/// number of nodes. The request may use any box that its freedom allows. Without a freedom, the
+/// request may use only a box with the requested sides, rotated if `limits` permits. In a tie, the
+/// first box is chosen.
 ///
 /// # Errors
 /// Returns an error if the freedom allows nodes that do not form a box.

@@ -14,7 +14,7 @@ use crate::core::{
 };
 use crate::diagnose;
 
-/// The threshold above which a time means that the job has no estimate.
+/// The threshold for times: a time above it means that the job has no estimate.
 const ENDLESS: Time = Time(UNLIMITED.0 / 2);
 
 /// Explains why the requests in a machine's queue are waiting ([`answers::waits`]).

@@ -28,8 +28,8 @@ pub(crate) struct Bounds {
     pub(crate) output: u64,
 }
 
-/// The default limits. Slurm commands time out on their own after tens of seconds, and 256 MiB is
-/// enough for about 400,000 jobs.
+/// The generous default limits: Slurm commands time out on their own after tens of seconds, and 256
+/// MiB is enough for about 400,000 jobs.
 pub(crate) const CALL_BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output: 256 << 20 };
 
 /// The maximum number of bytes kept from standard error.
@@ -47,7 +47,7 @@ const OUTPUT_VARIABLES: &[&str] = &[
     "SLURM_YAML",
 ];
 
-/// Environment variables that the service manager sets for this process only.
+/// Environment variables that the service manager sets only for this process.
 const MANAGER_VARIABLES: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
 
 /// A command that is read-only regardless of its arguments.
@@ -61,12 +61,12 @@ pub(crate) enum Query {
     Show,
     /// `sacctmgr show`, which shows the contents of slurmdbd.
     Accounts,
-    /// `sbatch --test-only`, which tests whether a job would be accepted, without queuing it.
+    /// `sbatch --test-only`, which tests whether Slurm would accept a job, without queuing the job.
     Test,
 }
 
 impl Query {
-    /// Returns the program, along with the argument that makes it read-only, if one is needed.
+    /// Returns the program and, if needed, the argument that makes the command read-only.
     fn command(self) -> (&'static str, Option<&'static str>) {
         match self {
             Query::Nodes => ("sinfo", None),

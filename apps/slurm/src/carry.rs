@@ -33,8 +33,8 @@ enum Request {
 }
 
 impl Change {
-    /// Formats the change, writing any note to `field`. Returns `None` for a pure note if notes
-    /// have no field.
+    /// Formats the change, writing any note to `field`. Returns `None` for a note-only change if
+    /// notes have no field.
     fn request(&self, field: NoteField) -> Option<Request> {
         let note = |text: &str| field.field().map(|name| format!("{name}={text}"));
         Some(match self {
@@ -163,8 +163,8 @@ mod tests {
         assert_eq!(strip(true, None), "update JobId=7 ReqNodeList= Licenses=\nrelease 7\n");
     }
 
-    /// Checks that a long node list is compressed, and that it is passed as arguments if it is
-    /// still too long for a line.
+    /// Checks that a long node list is compressed and, if still too long for a line, passed as
+    /// arguments.
     #[test]
     fn long_node_lists_are_compressed_or_passed_as_arguments() {
         let opening = |pattern: &str, apart: usize| {

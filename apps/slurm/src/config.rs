@@ -19,7 +19,7 @@ pub(crate) const LICENSE: &str = "pavior";
 
 /// The maximum number of shapes in `slots`.
 const MAX_SLOTS: usize = 16;
-/// The maximum value of any time in the configuration, in the unit of the setting.
+/// The maximum value of any time setting in the configuration, in that setting's unit.
 const MAX_INTERVAL: u64 = 3_600_000;
 
 /// The daemon's configuration.
@@ -148,7 +148,7 @@ impl Config {
     /// Parses a configuration.
     ///
     /// # Errors
-    /// Returns a sentence that names the invalid key if the configuration is invalid.
+    /// Returns an error if the configuration is invalid. The text names the invalid key.
     pub fn parse(text: &str) -> Result<Config, String> {
         let file: ConfigFile = toml::from_str(text).map_err(|error| error.to_string())?;
         let grid: Grid = file.machine.parse().map_err(|error: pavior::BadName| {

@@ -35,7 +35,7 @@ use problems::{LogLine, Problem, Problems};
 const SITE_READ_S: u64 = 60;
 /// The additional delay before the next read if slurmdbd does not respond, in seconds.
 const SITE_DELAY_S: u64 = 240;
-/// The maximum numbers of jobs and nodes listed in a log line.
+/// The maximum number of jobs or nodes listed in a log line.
 const MAX_LISTED_JOBS: usize = 8;
 const MAX_LISTED_NODES: usize = 64;
 
@@ -53,8 +53,8 @@ pub struct DaemonOptions {
 ///
 /// # Errors
 /// Returns an error if the configuration does not match the cluster, if the daemon lacks
-/// permissions, or if metrics cannot be served. While Slurm does not respond, cycles are skipped.
-/// This is an error only if a single cycle was requested.
+/// permissions, or if metrics cannot be served. While Slurm does not respond, cycles are skipped,
+/// which is an error only if a single cycle was requested.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let mut registry = registry(metrics::PREFIX);

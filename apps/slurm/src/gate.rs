@@ -1,8 +1,8 @@
 //! The gate: the part of `pavior slurm` that runs in slurmctld, as a Lua script.
 //!
-//! Each machine has its own module, which job_submit.lua calls. Both files are sealed: their first
-//! line contains a checksum of the text. The seal shows whether the file is still as Pavior wrote
-//! it, and identifies the gate that slurmctld has loaded.
+//! Each machine has its own module, which job_submit.lua calls. Both files are sealed: the first
+//! line of each contains a checksum of the text. The seal shows whether the file is unchanged since
+//! Pavior wrote it, and identifies the gate that slurmctld has loaded.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The ledger, which contains the partition's nodes and active jobs as Slurm reports them. For
-//! 1,500 jobs, `squeue -o` takes about 40 ms, much less than `--json`.
+//! The ledger: the partition's nodes and active jobs, as Slurm reports them. It is read with
+//! `squeue -o`, which takes about 40 ms for 1,500 jobs, much less than `--json`.
 //!
 //! Nodes are read before jobs; otherwise, a node that had just been allocated could look free.
 //! There are two reasons to read the nodes again. First, if a job has ended between the two reads,
@@ -8,8 +8,8 @@
 //! planned using data older than the job itself. For the same reason, reservations are read last.
 //!
 //! A malformed record does not affect other records. If a node's line is malformed, the node is
-//! unavailable. If a job's record is malformed, its nodes are free only if Slurm reports them as
-//! idle when the nodes are read again after the jobs.
+//! unavailable. If a job's record is malformed, its nodes count as free only if Slurm reports them
+//! as idle when the nodes are read again after the jobs.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -38,7 +38,7 @@ pub(crate) use nodes::{Condition, SlurmNode};
 use records::{Mark, Unreadable};
 use reservations::Reservation;
 
-/// A summary of an array's tasks. The first task is a waiting task if there is one.
+/// A summary of an array's tasks. If any task is waiting, the first task is a waiting one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ArraySummary {
     array: u32,
@@ -263,8 +263,7 @@ mod tests {
         let mut ledger =
             Ledger { nodes: nodes_before, jobs: vec![runs("n0")], ..Ledger::default() };
         assert_eq!(ledger.unowned_nodes(), HashSet::from(["n1".parse().unwrap()]));
-        // The later conditions of the other nodes are ignored, because they are newer than the list
-        // of jobs.
+        // The other nodes' later conditions are ignored, because they postdate the list of jobs.
         ledger.update_nodes(nodes(["idle", "idle", "allocated"]));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
         assert_eq!(conditions, [Condition::Taken, Condition::Idle, Condition::Idle]);

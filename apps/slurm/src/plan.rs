@@ -40,8 +40,7 @@ const MAX_NOTED_JOBS: usize = 32;
 const MAX_NOTES: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
 const NOTE_INTERVAL_S: u64 = 10;
-/// The time, in seconds, after a job's start during which the job may be requeued if it is on the
-/// wrong nodes.
+/// The time after its start, in seconds, during which a job on the wrong nodes may be requeued.
 const REQUEUE_TIME_S: u64 = 60;
 
 /// The changes planned in a cycle, and a summary of the state before them.
@@ -172,8 +171,8 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Requeues jobs whose nodes do not form the requested box, if the jobs have just started.
-    /// Returns notes for such jobs that started too long ago to be requeued.
+    /// Requeues jobs that have just started on nodes that do not form the requested box. Returns
+    /// notes for the jobs on such nodes that started too long ago to be requeued.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
         let mut notes = Vec::new();

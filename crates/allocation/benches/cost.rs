@@ -24,8 +24,8 @@ const MACHINES: [&str; 9] = [
     "mesh:32x32x32",
 ];
 
-/// The time limit for setting up a state, and for asking its questions. Strategies that answer
-/// fewer than two questions in this time are skipped.
+/// The time limit for setting up a state, and for asking questions in that state. Strategies that
+/// answer fewer than two questions in this time are skipped.
 const LIMIT: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 48;
 /// The maximum number of rounds. Each round asks every question; only the fastest round counts.

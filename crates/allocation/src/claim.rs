@@ -8,8 +8,8 @@ use crate::{Placement, Selection};
 /// The claim of a strategy with particular options.
 pub struct Claim {
     /// The shapes that the strategy may grant for a request, in the order in which it tries them.
-    /// There are none for a strategy that grants by count. A non-contiguous strategy grants pieces
-    /// whose total size equals the size of one of the shapes.
+    /// The list is empty for a strategy that grants by count. A non-contiguous strategy grants
+    /// pieces whose total size equals the size of one of the shapes.
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which the strategy tries bases.
     pub scan: Scan,

@@ -305,8 +305,8 @@ impl<R: BoxRule> Contiguous<R> {
         self
     }
 
-    /// Sets whether the best placement is taken from the first orientation that fits or from all
-    /// orientations, regardless of the `turn` option.
+    /// Sets whether, regardless of the `turn` option, the best placement is taken from the first
+    /// orientation that fits or from all orientations.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;
         self

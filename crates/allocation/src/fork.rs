@@ -130,7 +130,7 @@ impl Fork {
         self.covers.push(placement.clone());
     }
 
-    /// Takes those free nodes of a reservation that are in the boxes `within`.
+    /// Takes a reservation's free nodes that lie in the boxes `within`.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
@@ -155,7 +155,7 @@ impl Fork {
         }
     }
 
-    /// Takes back the reserved nodes among those that have just been released.
+    /// Takes back those of the reservation's nodes that have just been released.
     fn cover_again(&mut self, cover: &Placement, given: &Placement) {
         let grid = self.free.grid();
         let covered = cover.parts().iter().filter(|part| part.lies_on(grid));
@@ -167,7 +167,7 @@ impl Fork {
     }
 
     /// Finds the placement that the strategy would grant if only the given nodes were free. All of
-    /// them must be free in the fork.
+    /// these nodes must be free in the fork.
     ///
     /// If the strategy supports resetting, it is reset to these nodes. Otherwise, all other free
     /// nodes are taken during the query and released afterward.

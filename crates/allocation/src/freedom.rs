@@ -10,8 +10,7 @@
 //! - `connected`: the strategy's own placement if it is connected; otherwise, a connected set
 //!   chosen by the `connected` strategy.
 //! - `any`: the strategy's own placement; failing that, the same as for `connected`; failing that,
-//!   the n free nodes that the `mc1x1` strategy chooses, which are nearest to one of the free
-//!   nodes.
+//!   the n free nodes nearest to one of the free nodes, as chosen by the `mc1x1` strategy.
 //!
 //! Partition hardware has units that no box or node set can replace. Strategies for it round
 //! requests up by their own rules, and grant a placement only if the freedom allows it.

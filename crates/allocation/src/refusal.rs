@@ -10,8 +10,8 @@ use std::fmt;
 pub enum Refusal {
     /// The request asks for no nodes, or for a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, but the request gives only a number of nodes. This number does
-    /// not exceed the size of the machine.
+    /// The strategy places boxes, but the request gives only a number of nodes, which does not
+    /// exceed the machine's.
     NoShape,
     /// The request can never fit. For a contiguous strategy, no rotation of the shape fits the
     /// machine; for any other strategy, the requested count exceeds the machine's number of nodes.
@@ -49,8 +49,8 @@ impl Refusal {
         }
     }
 
-    /// Returns the word used for this reason in results. `NoShape` is reported as larger than the
-    /// machine, because the shape rule found no box for the requested count.
+    /// Returns the word used for this reason in results. `NoShape` gets the word for requests
+    /// larger than the machine, because the shape rule found no box for the requested count.
     pub fn word(self) -> &'static str {
         match self {
             Refusal::EmptyRequest => "empty-request",

@@ -16,8 +16,8 @@ use crate::{Placement, Work};
 pub trait Strategy: Send + Sync {
     /// Proposes nodes for a request, or returns `None` if the strategy finds none.
     ///
-    /// Apart from advancing `draw`, changes nothing that later answers depend on. When it finds
-    /// nothing, it allocates no memory beyond its scratch buffers.
+    /// Apart from advancing `draw`, changes nothing that later answers depend on. If no placement
+    /// is found, allocates no memory beyond the scratch buffers.
     fn find(&mut self, free: &Occupancy, request: &Request, draw: &mut Stream)
     -> Option<Placement>;
 
@@ -65,7 +65,7 @@ pub(crate) trait MachineStrategy: Strategy + CopyForMachine {
 
     /// Makes exactly these nodes free. If the strategy can only follow grants and releases, returns
     /// false and changes nothing. Intended for strategies whose answers depend only on the free
-    /// nodes. After many changes, their index should be faster to rebuild than to update.
+    /// nodes, and whose index is likely to be faster to rebuild than to update after many changes.
     fn reset(&mut self, _free: &Occupancy) -> bool {
         false
     }

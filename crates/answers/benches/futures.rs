@@ -1,6 +1,6 @@
 //! Benchmarks 100 simulated futures of a queue of 200 jobs on a full `torus:16x16x16` with `easy`
-//! and `tff`. Each future runs until the last queued job has started. There are either no later
-//! arrivals or a week of them.
+//! and `tff`. Each future runs until the last queued job has started. The futures have either no
+//! later arrivals or a week of arrivals.
 //!
 //! Run with `cargo bench -p pavior-answers`. The benchmark uses one thread.
 

@@ -1,5 +1,5 @@
-//! Benchmarks plans for boxes that do not fit, and counts of slots, on 16x16x16 tori with many
-//! jobs.
+//! Benchmarks move planning for boxes that do not fit, and slot counting, on 16x16x16 tori with
+//! many jobs.
 
 use divan::{Bencher, black_box};
 use pavior_allocation::{Machine, Placement, Selection};
@@ -13,7 +13,7 @@ fn main() {
     divan::main();
 }
 
-/// Places 200 jobs in random boxes with sides of 1 to 5, skipping boxes that are not free.
+/// Places 200 jobs in random boxes of at most 5x5x4 nodes, skipping boxes that are not free.
 fn snapshot(seed: u64) -> Snapshot {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let first_fit: Selection = "ff".parse().expect("a strategy");
@@ -70,7 +70,7 @@ fn unblock_two(bencher: Bencher<'_, '_>, (shape, seed): ([u16; 3], u64)) {
     bencher.bench(ask);
 }
 
-/// Creates machines about 70% full, in states that `tff` reaches as jobs come and go.
+/// Creates machines that are about 70% full, in states that `tff` reaches as jobs come and go.
 fn busy_machines(count: usize) -> Vec<Machine> {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let strategy: Selection = "tff".parse().expect("a strategy");

@@ -124,7 +124,7 @@ pub struct SlotsAfterJson<Name> {
     pub moves: Vec<MoveJson<Name>>,
 }
 
-/// The number of boxes that fit now, later, and after some jobs move.
+/// The numbers of boxes that fit now, later, and after some jobs move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SlotsAnswerJson<Name, At> {

@@ -4,8 +4,8 @@
 //! A [`Snapshot`] contains the jobs on a machine and their nodes, regardless of which strategy
 //! placed them. The following functions answer questions about a snapshot:
 //!
-//! - [`fit`] finds a free place for a box, and [`nearest`] finds the largest free boxes no larger
-//!   than this box;
+//! - [`fit`] finds a free place for a box, and [`nearest`] finds the largest free boxes that are no
+//!   larger than that box;
 //! - [`blockers`] finds the cheapest place to empty, and the jobs in it;
 //! - [`earliest`] finds the first place to become free as running jobs end;
 //! - [`unblock`] finds the cheapest jobs to move so that a box fits, and the jobs' new positions;

@@ -1,8 +1,8 @@
-//! Plans that make room on a dispatcher's machine by a given time ([`room_by`]), and the jobs they
-//! delay.
+//! Plans that make room on a dispatcher's machine by a given time ([`room_by`]), and the jobs that
+//! these plans delay.
 //!
-//! To find the delays, the dispatcher is run forward twice, once with the plan and once without it,
-//! assuming that every job runs exactly as long as estimated. In the run with the plan, requeued
+//! To find the delays, the dispatcher is run forward once with the plan and once without it. Both
+//! runs assume that every job runs exactly as long as estimated. In the run with the plan, requeued
 //! jobs wait at the end of the queue, and the nodes needed for the moves or the request stay free.
 
 use std::collections::HashMap;
@@ -23,12 +23,12 @@ use crate::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, Snapshot, room_by};
 pub struct RoomQuestion<'a> {
     /// The nodes to free.
     pub room: Room<'a>,
-    /// The time by which the nodes must be free, and from which they are needed.
+    /// The time from which the nodes are needed, and by which they must be free.
     pub by: Time,
     /// The duration for which the nodes are needed.
     pub length: Time,
-    /// The time unit in which losses are counted, or `None` if jobs must not be requeued. A
-    /// requeued job loses its node count times the number of units since it started.
+    /// The time unit in which losses are counted, or `None` if jobs must not be requeued. The loss
+    /// from requeuing a job is its node count times the number of units since it started.
     pub requeue: Option<Time>,
     /// Limits on the search.
     pub limits: SearchLimits,
@@ -39,7 +39,7 @@ pub struct RoomQuestion<'a> {
 pub struct DelayedJob {
     /// The job, which is waiting or requeued.
     pub job: JobId,
-    /// The job's start time without the plan or, if the job is running, its actual start time.
+    /// The job's start time without the plan. If the job is running, this is its actual start time.
     pub before: Time,
     /// The job's start time with the plan, or `None` if it never starts.
     pub planned: Option<Time>,
@@ -68,7 +68,7 @@ impl RoomQuestion<'_> {
     /// moves to nodes that are reserved in advance. Cost: see [`room_by`].
     ///
     /// # Panics
-    /// Never, because a dispatcher rejects reservations made for another machine.
+    /// Never panics, because a dispatcher rejects reservations made for another machine.
     pub fn plan(&self, dispatcher: &Dispatcher, now: Time) -> RoomBy {
         let (machine, running) = (dispatcher.machine(), dispatcher.running());
         let mut open = Occupancy::all_free(*machine.grid());
@@ -87,9 +87,9 @@ impl RoomQuestion<'_> {
         room_by(&snapshot, self.room, self.by, prospect, &self.limits)
     }
 
-    /// Finds the jobs that start later with a plan than without it, sorted by decreasing delay and
-    /// then by job number. `scheduler` creates a scheduler of the same kind as the dispatcher's.
-    /// The cost is two forward runs.
+    /// Finds the jobs that start later with a plan than without it. The jobs are sorted by
+    /// decreasing delay and then by job number. `scheduler` creates a scheduler of the same kind as
+    /// the dispatcher's. The cost is two forward runs.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if one of the highest
@@ -132,7 +132,7 @@ impl RoomQuestion<'_> {
             }
         }
         let grid = *dispatcher.machine().grid();
-        // The reservations get unused numbers, counted down from the highest number.
+        // Number the reservations from the top down, where numbers are unlikely to be in use.
         let mut number = u64::MAX;
         let mut keep = |boxes: Vec<Cuboid>, from: Time, to: Time| {
             number -= 1;

@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
         self.places.get(&id).map(|&place| self.reserved[place])
     }
 
-    /// Finds the first of the other jobs' reservations that the candidate would interfere with.
+    /// Finds the first reservation of another job that the candidate would interfere with.
     fn blocking(
         &self,
         asked: &Candidate<'_>,

@@ -25,9 +25,9 @@ pub(crate) struct Change {
 }
 
 struct Inner {
-    /// The sequence number of the last change. It starts at the time in microseconds, so it exceeds
-    /// the numbers of earlier processes unless one was started within the same second or the clock
-    /// was set back.
+    /// The sequence number of the last change. It starts at the current time in microseconds, so it
+    /// exceeds all numbers from earlier processes, unless one of them started within the same
+    /// second or the clock was set back.
     seq: u64,
     view: Arc<View>,
     page: PageState,
@@ -58,8 +58,8 @@ impl Board {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces the view and sends the changes to pages. If the machine or the strategy is a
-    /// different one, pages must reload the full state instead.
+    /// Replaces the view and sends the changes to pages. If the machine or the strategy has
+    /// changed, pages must reload the full state instead.
     pub fn publish(&self, view: View) {
         let (page, now) = (view.page_state(), view.now);
         let mut inner = self.lock();

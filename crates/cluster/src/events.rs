@@ -13,8 +13,8 @@ pub(crate) fn events(
     machine: &str,
 ) -> Vec<(&'static str, Value)> {
     let mut events = Vec::new();
-    // A page can only append to its queue, so resend all jobs from the first one that moved or
-    // changed.
+    // A page can only append to its queue, so resend every job, starting with the first one that
+    // moved or changed.
     let present: BTreeMap<&String, &Value> =
         new.waiting.iter().map(|(id, job)| (id, job)).collect();
     let unchanged = old.waiting.iter().filter(|(id, job)| present.get(id) == Some(&job));

@@ -7,7 +7,7 @@ use pavior::{Cuboid, Grid, JobId, Request, Time};
 
 use crate::date;
 
-/// The inputs to an explanation, other than the machine.
+/// The inputs to an explanation, in addition to the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// The maximum number of jobs that may be moved to make room.
@@ -24,7 +24,7 @@ pub struct Explainer<'a> {
     pub grid: &'a Grid,
     /// The name of the strategy.
     pub strategy: &'a str,
-    /// The name of the scheduler, used to explain why jobs that fit must still wait.
+    /// The name of the scheduler, used to explain why jobs must wait even though they fit.
     pub scheduler: &'a str,
     /// A function that returns a job's name, such as `job 7`.
     pub name: &'a dyn Fn(JobId) -> String,
@@ -41,15 +41,15 @@ fn shape_of(request: &Request) -> Option<Shape> {
     request.shape.map(|sides| if turns { Shape::new(sides) } else { Shape::fixed(sides) })
 }
 
-/// Returns the free box closest in size to the box of a blocked request.
+/// Returns the free box that is closest in size to the box of a blocked request.
 pub fn nearest_free(snapshot: &Snapshot, request: &Request, why: Option<&Why>) -> Option<Cuboid> {
     let shape = shape_of(request).filter(|_| why.is_some_and(|why| why.blocked.is_some()))?;
     nearest(snapshot, shape, 1).pop()
 }
 
 impl Explainer<'_> {
-    /// Determines why a request cannot start. Returns `None` if the request has no shape. Examines
-    /// every possible position of the box.
+    /// Determines why a request cannot start. Examines every possible position of the requested
+    /// box. Returns `None` if the request has no shape.
     pub fn why(&self, snapshot: &Snapshot, request: &Request, context: &Context) -> Option<Why> {
         let &Context { moved, queued, planned } = context;
         let demand = Demand::boxed(snapshot, vec![shape_of(request)?]);

@@ -1,8 +1,8 @@
 //! Restricts the host names under which a page is served.
 //!
 //! A browser lets a page read responses from any address to which the page's host name resolves. An
-//! attacker can make a host name resolve to this machine (DNS rebinding), but the `Host` header
-//! then contains the attacker's host name, and the request is refused.
+//! attacker can make a host name resolve to this machine (DNS rebinding). In that case, however,
+//! the `Host` header contains the attacker's host name, and the request is refused.
 //!
 //! A page inside a cluster, such as the `pavior kube` page, is not restricted. Users reach such a
 //! page through services and proxies, under names that the daemon does not know.

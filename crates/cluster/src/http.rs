@@ -1,10 +1,10 @@
 //! A small HTTP server for the page and the metrics.
 //!
 //! The server runs on a separate thread and never blocks the rest of the program. It serves at most
-//! 16 connections simultaneously, not counting long-lived ones, whose number the routes limit. A
-//! request may have up to 8,192 bytes of headers and a body of up to 4,096 bytes. A connection is
-//! closed after one response or after 4 s, except that long-lived routes may keep their connections
-//! open for up to 10 minutes.
+//! 16 connections simultaneously. Long-lived connections do not count toward this limit; the routes
+//! limit their number. A request may have up to 8,192 bytes of headers and a body of up to 4,096
+//! bytes. A connection is closed after one response or after 4 s, except that long-lived routes may
+//! keep their connections open for up to 10 minutes.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -23,8 +23,8 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-/// The maximum number of simultaneous connections that are not long-lived. Additional clients wait
-/// for a free slot.
+/// The maximum number of simultaneous connections, not counting long-lived ones. Additional clients
+/// wait for a free slot.
 const MAX_CONNECTIONS: usize = 16;
 /// The maximum size of a request head, in bytes. This is the smallest limit that hyper allows.
 const HEAD_BYTES: usize = 8192;
@@ -36,7 +36,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 /// The maximum duration of a long-lived connection. The client must then reconnect.
 const MAX_OPEN: Duration = Duration::from_mins(10);
 
-/// A handle that keeps a request's connection open and frees its slot for another connection.
+/// A handle that keeps a request's connection open and frees the connection's slot for another one.
 #[derive(Clone, Default)]
 pub(crate) struct KeepOpen(Arc<Notify>);
 
@@ -67,7 +67,7 @@ pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     Ok(bound)
 }
 
-/// Adds headers that stop browsers from sniffing content types, sending referrers, or caching.
+/// Adds headers that prevent browsers from sniffing content types, sending referrers, and caching.
 async fn add_headers(mut response: Response) -> Response {
     let headers: [(HeaderName, &str); 3] = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -84,7 +84,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Router) {
     let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
-            // The client has disconnected, or the process has run out of file descriptors for now.
+            // The client has disconnected, or the process is temporarily out of file descriptors.
             sleep(Duration::from_millis(50)).await;
             continue;
         };

@@ -4,7 +4,7 @@ use pavior::boxes::volume;
 use pavior::{Cuboid, Grid, NodeId};
 
 /// Merges parts that together form a single box, such as stacked layers or the two halves of a box
-/// that wraps around. Returns all other parts unchanged. The parts must be disjoint.
+/// that wraps around. All other parts are returned unchanged. The parts must be disjoint.
 pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let runs = [0, 1, 2].map(|axis| run(grid, parts, axis));

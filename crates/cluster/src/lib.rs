@@ -6,7 +6,7 @@
 //! `examples/folder` for a small but complete daemon.
 //!
 //! After reading its ledger, the daemon publishes a [`View`] on a [`Board`], which sends the
-//! changes to open pages. The board stores only the latest changes and the utilization history. All
+//! changes to open pages. The board stores only the utilization history and the latest changes. All
 //! queries are read-only.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::date;
 use crate::view::{Holding, View, WaitingJob};
 
-/// The data that the page draws: leases by name, named requests in queue order, and the coordinates
-/// of unavailable nodes.
+/// The data that the page draws: leases by name, named requests in queue order, and coordinates of
+/// unavailable nodes.
 pub(crate) struct PageState {
     pub(crate) leases: BTreeMap<String, Value>,
     pub(crate) waiting: Vec<(String, Value)>,

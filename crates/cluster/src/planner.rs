@@ -23,7 +23,7 @@ pub struct Planner {
     /// The machine, the queue and the running jobs.
     dispatcher: Dispatcher,
     now: u64,
-    /// The nodes of each pool, indexed by pool number. Nodes in the pool are marked as free.
+    /// The nodes of each pool, indexed by pool number. Each set marks the pool's nodes as free.
     pools: Vec<Occupancy>,
     /// Jobs with an unknown end time.
     endless: HashSet<JobId>,
@@ -84,8 +84,8 @@ impl Planner {
         self.dispatcher.could_ever_fit(request).is_ok()
     }
 
-    /// Returns the reservation that a job would overlap if it started now. Returns `None` if there
-    /// is no such reservation, or if the job does not fit.
+    /// Returns the reservation that a job would overlap if the job started now. Returns `None` if
+    /// there is no such reservation, or if the job does not fit.
     pub fn reservation_in_the_way(
         &mut self,
         request: &Request,
@@ -192,8 +192,8 @@ impl Planner {
         self.within(&Snapshot::of(self.machine()), request).into_owned()
     }
 
-    /// Restricts a snapshot to the nodes that a request may use, by treating all nodes outside the
-    /// request's pool as failed.
+    /// Restricts a snapshot to the nodes that a request may use, by treating as failed all nodes
+    /// outside the request's pool.
     pub fn within<'a>(&self, whole: &'a Snapshot, request: &Request) -> Cow<'a, Snapshot> {
         match request.pool.and_then(|pool| self.pools.get(pool.0 as usize)) {
             Some(nodes) => Cow::Owned(whole.clone().within(nodes)),
@@ -224,7 +224,7 @@ impl Planner {
     }
 
     /// Predicts when waiting jobs will start, assuming that every job runs until its time limit and
-    /// that no more jobs arrive. Omits jobs whose start depends on a job without a time limit.
+    /// that no more jobs arrive. Omits any job whose start depends on a job without a time limit.
     ///
     /// # Errors
     /// Returns an error if the scheduler or strategy fails.

@@ -1,6 +1,5 @@
-//! The history of busy nodes and the largest free box. It consists of a bounded number of
-//! intervals, which grow longer over time. Each interval records the minimum, maximum, and last
-//! values.
+//! The history of busy nodes and the largest free box, stored as a bounded number of intervals that
+//! grow longer over time. Each interval records the minimum, maximum, and last values.
 
 use pavior::time::{Range, Stretch, Stretches};
 use serde_json::{Value, json};

@@ -35,8 +35,8 @@ use crate::{ExplainQuery, View, metrics};
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
-/// The content security policy, which restricts scripts and styles to inline ones and restricts
-/// connections to this server.
+/// The content security policy, which allows only inline scripts and styles, and connections only
+/// to this server.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
@@ -71,7 +71,7 @@ pub fn site(board: Arc<Board>, metrics: Arc<Registry>) -> Router {
         .route("/v1/watch", get(watch))
         .route("/v1/series", get(async |State(app): Shared| Json(app.board.series())))
         .route("/v1/queue", get(queue))
-        // Requests that do not fit are queued, so nothing is ever refused.
+        // Requests that do not fit wait in the queue, so nothing is ever refused.
         .route("/v1/refusals", get(async || Json(json!({ "refusals": [], "last": 0 }))))
         .route("/v1/explain", post(explain))
         .route("/v1/slots", get(slots))
@@ -179,8 +179,8 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Waits for the next change. Returns `None` if the board no longer stores every change made
-    /// since the last one sent.
+    /// Waits for the next change. Returns `None` if the board no longer stores every change since
+    /// the last one that was sent.
     async fn next(&mut self) -> Option<Change> {
         loop {
             if let Some(change) = self.ready.next() {

@@ -1,5 +1,5 @@
-//! A machine's state at a point in time, and answers to queries about that state. The answers use
-//! the formats of `pavior serve`, which the page reads.
+//! A machine's state at a point in time, and answers to queries about that state. The page reads
+//! these answers, so they use the formats of `pavior serve`.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::date;
 use crate::explanation::{Context, Explainer, nearest_free};
 use crate::joined::joined;
 
-/// The search budget for counting slots, in bitset words.
+/// The search budget for counting slots, in bit-set words.
 const SLOT_BUDGET: u64 = 4_000_000;
 
 /// The maximum number of jobs that an explanation may propose to move.
@@ -73,7 +73,7 @@ pub struct ExplainQuery {
     pub shape: Option<Vec<u64>>,
     /// The requested number of nodes.
     pub nodes: Option<u64>,
-    /// The name of a waiting job, instead of a shape or a number of nodes.
+    /// The name of a waiting job, given instead of a shape or number of nodes.
     pub waiting: Option<String>,
 }
 
@@ -93,7 +93,7 @@ pub struct View {
     pub grid: Grid,
     /// The allocation strategy.
     pub strategy: Selection,
-    /// The name of the scheduler, used to explain why jobs that fit must still wait.
+    /// The name of the scheduler, used to explain why jobs must wait even though they fit.
     pub scheduler: String,
     /// Running jobs and their nodes.
     pub held: Vec<Holding>,

@@ -1,5 +1,5 @@
-//! Writes an SVG heat map of uniform traffic with a hot spot. Run it as `heatmap [MACHINE]`; the
-//! default machine is `mesh:16x16`. Every fifth message goes to the middle node.
+//! Writes an SVG heat map of uniform traffic with a hot spot: every fifth message goes to the
+//! middle node. Run it as `heatmap [MACHINE]`. The default machine is `mesh:16x16`.
 
 use std::error::Error;
 

@@ -79,7 +79,7 @@ impl Scale {
         }
     }
 
-    /// Creates a linear scale without ticks, which may start and end at any number.
+    /// Creates a linear scale without ticks. The scale may start and end at any number.
     pub(crate) fn plain((low, high): (f64, f64), (from, to): (f64, f64)) -> Scale {
         Scale { low, high, logarithmic: false, from, to, unit: Unit::Plain, ticks: Vec::new() }
     }
@@ -111,7 +111,7 @@ impl Scale {
 
 /// The largest magnitude that is drawn. Adding or subtracting larger values could overflow.
 const GREATEST: f64 = 1e300;
-/// The smallest step between ticks, and the smallest value on a logarithmic axis.
+/// The smallest step between two ticks. Also the smallest value on a logarithmic axis.
 const LEAST: f64 = 1e-290;
 
 /// Returns true if a value has a position on an axis.
@@ -170,9 +170,9 @@ fn spanning(low: f64, high: f64, all: &[f64]) -> Vec<f64> {
     all[above.saturating_sub(1)..=below.max(above)].to_vec()
 }
 
-/// Thins out the ticks if there are too many, keeping only powers of ten, every other tick, or
-/// every nth power of ten. On a time axis, the "powers of ten" are 1 s, 10 s, 1 min, 10 min, 1 h, 1
-/// d, 10 d, and so on.
+/// Thins out the ticks if there are too many. Keeps only powers of ten, every other tick, or every
+/// nth power of ten. On a time axis, the "powers of ten" are 1 s, 10 s, 1 min, 10 min, 1 h, 1 d, 10
+/// d, and so on.
 fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     if ticks.len() <= count + 2 {
         return ticks;

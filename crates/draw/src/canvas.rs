@@ -120,8 +120,8 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
 }
 
 /// Returns the definitions of hatch patterns that distinguish fills without color. The strokes use
-/// the background color, and the first of the four fills is not hatched. The id of each pattern
-/// ends with `key`, which must be unique among the drawings on a page.
+/// the background color, and the first of the four fills is not hatched. Each pattern's id ends
+/// with `key`, which must be unique among the drawings on a page.
 pub(crate) fn hatches(key: &str) -> String {
     let (class, colour) = Ink::Paper.class();
     let strokes = ["M-2 2L2 -2M0 8L8 0M6 10L10 6", "M0 2H8M0 6H8", "M2 0V8M0 2H8"];

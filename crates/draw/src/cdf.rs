@@ -2,13 +2,13 @@
 
 use crate::chart::{Chart, ChartAxis, Mark, Marks, Series};
 
-/// The maximum number of steps in a curve, which exceeds the width of a figure in pixels.
+/// The maximum number of steps in a curve. This number exceeds the width of a figure in pixels.
 const MOST_STEPS: usize = 2000;
 
 /// Creates a chart that shows the cumulative distribution of each named sample.
 ///
 /// Non-finite values are omitted. If a sample has more than 2,000 values, the curve is drawn only
-/// at evenly spaced ranks, which include the minimum and the maximum.
+/// at evenly spaced ranks, including those of the minimum and the maximum.
 pub fn cdf(title: &str, x: ChartAxis, samples: &[(String, Vec<f64>)]) -> Chart {
     let logarithmic = x.logarithmic;
     let series = |(name, sample): &(String, Vec<f64>)| {

@@ -41,8 +41,8 @@ impl ChartAxis {
         ChartAxis { label: label.into(), logarithmic, unit: Unit::Plain }
     }
 
-    /// Creates an axis for a quantity, given the name of its unit in result files. If the unit is
-    /// `s`, the label omits the unit because each number on the axis includes it.
+    /// Creates an axis for a quantity, given the unit's name in result files. If the unit is `s`,
+    /// the label omits the unit because each number on the axis includes it.
     ///
     /// ```
     /// # mod pavior { pub use pavior_draw as draw; }

@@ -66,7 +66,7 @@ pub(crate) fn turns(count: usize, groups: &[Vec<usize>]) -> Vec<Turn> {
     turns
 }
 
-/// Returns, for each group, a sentence that tells the reader which series coincide.
+/// Returns one sentence per group that tells the reader which series coincide.
 pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
     let sentence = |group: &Vec<usize>| {
         let first = &chart.series[group[0]];

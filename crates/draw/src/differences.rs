@@ -1,8 +1,8 @@
 //! A drawing of differences from a reference. Each row shows one difference and its interval.
 //!
-//! The axis is linear near zero and logarithmic farther out (an inverse hyperbolic sine), so that
-//! differences of a minute and a week are both legible. If a row's interval contains zero, the
-//! row's dot is hollow.
+//! The axis is linear near zero and logarithmic farther out (an inverse hyperbolic sine), so that a
+//! difference of a minute and one of a week are both legible. If a row's interval contains zero,
+//! the row's dot is hollow.
 
 use crate::canvas::{Anchor, Canvas, line, n, text};
 use crate::palette::Ink;
@@ -27,7 +27,7 @@ pub struct Differences {
     /// Labels that explain what differences below and above zero mean, in that order.
     pub sides: [String; 2],
     /// Positive ticks and their labels, in ascending order. The axis is linear below the first
-    /// tick. The negative of each tick is also drawn.
+    /// tick. Each tick's negative is drawn as well.
     pub ticks: Vec<(f64, String)>,
     /// The rows, from top to bottom.
     pub rows: Vec<DifferenceRow>,

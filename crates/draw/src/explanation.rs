@@ -7,8 +7,8 @@
 //! (dotted) if the box would extend beyond the machine or would contain the same nodes as a box at
 //! another base. Any other base is a *candidate*, labeled with its optimality index if there is
 //! room. The chosen placement is drawn on top, with its parts numbered in grant order. If the
-//! strategy refuses the request and the caller provides the region that is cheapest to clear, this
-//! region is framed.
+//! strategy refuses the request, the region that is cheapest to clear is framed, provided that the
+//! caller specifies this region.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -33,7 +33,7 @@ const PLANE_GAP: f64 = 16.0;
 pub(crate) const AXIS: f64 = 18.0;
 
 /// Draws a state and each strategy's answer to a request in that state. `freed` is the region that
-/// would be cleared for the request, and `name` returns a job's name.
+/// would be cleared for the request, and `name` returns the name of a given job.
 ///
 /// Each panel takes O(N) time for N nodes. The drawing is legible for up to a few thousand nodes.
 pub fn explanation(
@@ -303,8 +303,8 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
     }
 }
 
-/// Returns the shape whose bases are marked. This is the chosen shape or, after a refusal, the
-/// requested shape. Returns `None` if the chosen placement has several parts.
+/// Returns the shape whose bases are marked: the chosen shape or, after a refusal, the requested
+/// shape. Returns `None` if the chosen placement has several parts.
 fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     match &answer.outcome {
         Ok(choice) => match choice.placement.parts() {

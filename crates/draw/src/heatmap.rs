@@ -6,7 +6,7 @@
 //!     ||        ||          side of the direction of travel), virtual channels further out
 //! ```
 //!
-//! A wrap-around link is drawn leaving the machine at one border and entering it at the opposite
+//! A wrap-around link is drawn as leaving the machine at one border and entering it at the opposite
 //! border. On a machine with three axes, layers are drawn side by side, and links along z are short
 //! diagonals (up and to the right for +z).
 
@@ -25,8 +25,8 @@ const MARGIN: f64 = 52.0;
 const HEADER: f64 = 48.0;
 const FOOTER: f64 = 44.0;
 
-/// Draws the load on every channel over a run of `cycles` cycles. The color scale ends at the
-/// busiest channel's load. The y axis points up, as in figures in the literature.
+/// Draws the load on every channel over a run of `cycles` cycles. The color scale ends at the load
+/// of the busiest channel. The y axis points up, as in figures in the literature.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; pub use pavior_network as network;
@@ -88,7 +88,7 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // Along the edges, label the first and last columns and rows with their coordinates.
+            // Label the first and last columns and rows with their coordinates along the edges.
             // Write the layer's coordinate below.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);

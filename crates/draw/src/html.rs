@@ -136,7 +136,7 @@ fn table(table: &SectionTable) -> String {
 }
 
 /// Returns true if a cell is empty or contains a number, with or without an interval. "18 hold"
-/// counts as text. A leading `~` marks a difference that is not significant.
+/// counts as text. A leading `~`, which marks a difference that is not significant, is ignored.
 fn is_number(cell: &str) -> bool {
     let cell = cell.strip_prefix('~').unwrap_or(cell);
     let mut words = cell.strip_prefix('-').unwrap_or(cell).split(' ');

@@ -78,8 +78,8 @@ pub(crate) fn heading(canvas: &mut Canvas, title: &[String], left: f64) {
     }
 }
 
-/// Returns true if points are drawn instead of bars. A logarithmic axis has no 0 for bars to start
-/// at, so the lengths of bars would be meaningless.
+/// Returns true if points are drawn instead of bars. A logarithmic axis has no 0 at which bars
+/// could start, so the lengths of bars would be meaningless.
 fn are_points(chart: &Chart) -> bool {
     chart.marks == Marks::Bars && chart.y.logarithmic
 }
@@ -116,7 +116,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
     // A linear axis starts at 0 so that heights can be compared. If no point is below 0, intervals
-    // are also cut off at 0. This keeps one very long interval from flattening the rest.
+    // are also cut off at 0. This keeps one very long interval from flattening everything else.
     let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
     let range = if chart.y.logarithmic {
         range
@@ -337,8 +337,8 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws a point's confidence interval. An end off the axis has no cap; if it is the upper end, an
-/// arrow and the value replace the cap.
+/// Draws a point's confidence interval. An end that is off the axis has no cap. If this end is the
+/// upper one, an arrow and the value replace the cap.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));

@@ -13,8 +13,8 @@ struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
     /// Takes `count` rows from the lower end of the narrowest gap that is large enough. If no gap
-    /// is large enough, takes rows from several gaps, starting with the widest. If fewer than
-    /// `count` rows are free, takes fewer.
+    /// is large enough, takes rows from several gaps, widest first. If fewer than `count` rows are
+    /// free, takes only those.
     fn take(&mut self, count: u64) -> Vec<(u64, u64)> {
         let wide = |gap: &&(u64, u64)| gap.1 - gap.0 >= count;
         if let Some(&(low, _)) = self.0.iter().filter(wide).min_by_key(|gap| (gap.1 - gap.0, gap.0))
@@ -60,15 +60,15 @@ impl Rows {
     }
 }
 
-/// Assigns each job some of the `rows` available rows. Returns each job's rows, in job order. A row
-/// does not represent a particular node. A job gets one row for each of its nodes if that many rows
-/// are free. These rows are adjacent if possible.
+/// Assigns each job some of the `rows` available rows, and returns each job's rows, in job order. A
+/// row does not represent a particular node. If enough rows are free, a job gets one row for each
+/// of its nodes. These rows are adjacent if possible.
 pub(crate) fn packed(jobs: &[Held], rows: u64) -> Vec<Vec<(u64, u64)>> {
     let mut events: Vec<(f64, bool, usize)> = Vec::with_capacity(2 * jobs.len());
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.end > job.start) {
         events.extend([(job.start, true, index), (job.end, false, index)]);
     }
-    // At equal times, jobs that end must free their rows before other jobs start.
+    // When one job ends as another starts, the job that ends must free its rows first.
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     let mut free = Rows(if rows == 0 { Vec::new() } else { vec![(0, rows)] });
     let mut places = vec![Vec::new(); jobs.len()];

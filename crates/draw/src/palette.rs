@@ -163,8 +163,8 @@ pub(crate) fn machines_style() -> String {
 type Heat = [[f64; 3]; 6];
 
 /// The light-mode color scale from no load to the largest load (based on viridis). It runs from
-/// pale to dark, and the dark-mode scale from dark to pale. In both, idle channels are close to the
-/// background color.
+/// pale to dark; the dark-mode scale runs from dark to pale. In both scales, idle channels are
+/// close to the background color.
 const HEAT: Heat = [
     [235.0, 238.0, 240.0],
     [253.0, 220.0, 110.0],

@@ -11,7 +11,7 @@ use pavior_mesh::{Cuboid, JobId};
 use crate::explanation::{AXIS, GAP, View, WIDE, busy_nodes, drawing, label, plane, rect, text};
 use crate::xml::Element;
 
-/// A job's boxes before and after a move, in the same order of parts.
+/// A job's boxes before and after a move, with the parts in the same order.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedMove<'a> {
     /// The boxes before the move.
@@ -21,7 +21,7 @@ pub struct PlannedMove<'a> {
 }
 
 /// Draws a plan, given the states before and after the moves, the moves in order, and the boxes
-/// that the moves free. Both states list the jobs in the same order. `name` returns a job's name.
+/// that become free. Both states list the jobs in the same order. `name` returns a job's name.
 pub fn plan(
     before: &State,
     after: &State,

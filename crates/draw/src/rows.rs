@@ -1,4 +1,4 @@
-//! Point charts with one row per name, used when the names would not fit along the x axis.
+//! Point charts with one row per name, for names that would not fit along the x axis.
 
 use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas};

@@ -2,7 +2,7 @@
 //!
 //! Each job is a box whose width is the job's run time and whose height is its number of nodes. On
 //! a machine with one axis, the box is drawn at the position of the job's nodes. On a machine with
-//! more axes, the nodes would be scattered over the drawing. The boxes are therefore stacked
+//! more axes, a job's nodes would be scattered over the drawing. The boxes are therefore stacked
 //! without overlap, and their vertical position has no meaning. If there are too many jobs, only
 //! the number of running jobs is drawn.
 
@@ -30,8 +30,8 @@ const RUNNING: f64 = 120.0;
 const SMALL: f64 = 13.0;
 /// The maximum number of boxes to draw. Readers could not distinguish more.
 const MOST_BOXES: usize = 4000;
-/// The maximum number of changes that are drawn exactly. If there are more, the curve shows means
-/// over `COLUMNS` columns.
+/// The maximum number of changes that are drawn exactly. If there are more changes, the curve shows
+/// means over `COLUMNS` columns.
 const MOST_STEPS: usize = 1200;
 const COLUMNS: usize = 470;
 
@@ -148,8 +148,8 @@ impl Schedule<'_> {
         (boxes <= MOST_BOXES).then_some(rows)
     }
 
-    /// Returns a quantity's sum over the jobs as a step function. The result lists the times at
-    /// which the sum changes, each with the new sum. The first time is the start of the interval,
+    /// Returns a quantity's sum over all jobs as a step function. The result lists the times at
+    /// which the sum changes, along with the new sums. The first time is the start of the interval,
     /// and the others are within the interval.
     fn curve(&self, of: impl Fn(&Held) -> f64) -> Vec<(f64, f64)> {
         let mut changes: Vec<(f64, f64)> = Vec::new();
@@ -290,9 +290,9 @@ impl Schedule<'_> {
         canvas.write(canvas::text(middle, Anchor::Middle, SMALL, Ink::Text), &axis);
     }
 
-    /// Returns the origin of the time axis, and a phrase that names it. The origin is 0 unless the
-    /// numbers would then differ only in their last digits; in that case, it is a round time before
-    /// the interval.
+    /// Returns the origin of the time axis, and a phrase that names this origin. The origin is 0
+    /// unless the numbers would then differ only in their last digits. In that case, it is a round
+    /// time before the interval.
     fn base(&self, unit: Unit) -> (f64, String) {
         let length = self.to - self.from;
         if self.from.abs() < 20.0 * length {

@@ -5,13 +5,13 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The estimated width of a narrow character, as a multiple of the font size.
 const NARROW: f64 = 0.58;
 
-/// Estimates the width of text, counting East Asian characters as twice as wide as others.
+/// Estimates the width of text. East Asian characters count as twice as wide as others.
 pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     text.width() as f64 * size * NARROW
 }
 
-/// Breaks text into lines, between words where possible. Breaks words that are wider than a line.
-/// Empty text has no lines.
+/// Breaks text into lines, between words where possible. A word that is wider than a line is itself
+/// broken. Empty text has no lines.
 pub(crate) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let columns = ((width / (size * NARROW)) as usize).max(2);
     let mut lines: Vec<String> = Vec::new();

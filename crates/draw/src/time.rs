@@ -21,7 +21,7 @@ const LADDER: [f64; 17] = [
     10_800.0, 21_600.0, 43_200.0,
 ];
 
-/// The ticks from [`LADDER`] that are kept when there is not enough room for every tick.
+/// The ticks from [`LADDER`] that are kept when there is not enough room for all of them.
 const MAIN: [f64; 5] = [1.0, 10.0, 60.0, 600.0, 3600.0];
 
 /// Returns the smallest round step that is at least `rough`.
@@ -33,7 +33,7 @@ pub(crate) fn step(rough: f64) -> f64 {
     step.unwrap_or_else(|| DAY * round((rough / DAY).max(1.0)))
 }
 
-/// Returns ticks for a logarithmic axis, from at or below `low` to at or above `high`.
+/// Returns ticks for a logarithmic axis, starting at or below `low` and ending at or above `high`.
 pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     let decades = |from: f64, to: f64| {
         let (first, last) = (libm::floor(libm::log10(from)), libm::ceil(libm::log10(to)));
@@ -47,7 +47,7 @@ pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     below.into_iter().chain(LADDER).chain(days).collect()
 }
 
-/// Returns true if a [`LADDER`] tick is kept when there is not enough room for every tick.
+/// Returns true if a [`LADDER`] tick is kept when there is not enough room for all of them.
 pub(crate) fn is_main(tick: f64) -> bool {
     let is_power = |value: f64| {
         let exponent = libm::log10(value);

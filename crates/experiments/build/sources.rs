@@ -1,9 +1,9 @@
 //! The sources that affect results: this crate, the workspace crates it uses, and the versions of
 //! their external libraries. The list is read from the manifests, so that no source can be missed.
 //!
-//! The manifests and the lock file are read line by line, supporting only the notation used in this
-//! workspace. This avoids compiling a TOML parser and a digest library a second time. A test
-//! compares the result with `cargo tree`.
+//! The manifests and the lock file are read line by line, and only the notation used in this
+//! workspace is supported. This avoids compiling a TOML parser and a digest library a second time.
+//! A test compares the result with `cargo tree`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};

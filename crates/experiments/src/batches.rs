@@ -1,5 +1,5 @@
-//! Computes the difference between two configurations, with a confidence interval, from one run of
-//! the same jobs under each configuration.
+//! Computes the difference between two configurations, with a confidence interval, from a run of
+//! the same jobs under each one.
 //!
 //! The waits of successive jobs are correlated, and a log provides only one replication. The batch
 //! means method divides a run into a few long pieces, whose means are nearly independent
@@ -8,7 +8,7 @@
 //! that effects common to both runs cancel out.
 //!
 //! Each quantity is a ratio of sums, such as the total wait over the number of jobs. The error of
-//! this ratio is computed from the residuals of the pieces (the delta method; Cochran, Sampling
+//! this ratio is computed from the residuals of the pieces by the delta method (Cochran, Sampling
 //! Techniques, 1977, ch. 6), using Student's t over the pieces.
 
 use crate::confidence::half_width;
@@ -50,8 +50,8 @@ pub enum Shown {
 }
 
 impl Change {
-    /// Computes the mean of `other` minus the mean of `present`. Both must list pieces in the same
-    /// order. Returns `None` if either sum of divisors is 0. Takes O(pieces) time.
+    /// Computes the mean of `other` minus the mean of `present`. Both slices must list the pieces
+    /// in the same order. Returns `None` if either sum of divisors is 0. Takes O(pieces) time.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -123,10 +123,10 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Compares 200 pairs of runs with 6,000 values each. Each value is 0.98 times the previous one
-    /// plus noise. Most of the noise is common to both runs. The true difference is 1. The interval
-    /// should contain it in about 93 of 100 pairs. An interval based on plain standard errors would
-    /// contain it in fewer than 40 of 100.
+    /// Compares 200 pairs of runs with 6,000 values each. Each value is 0.98 times the previous
+    /// value plus noise, most of which is common to both runs. The true difference is 1. The
+    /// interval should contain this difference in about 93 of 100 pairs. An interval based on plain
+    /// standard errors would contain it in fewer than 40 of 100.
     #[test]
     fn intervals_hold_what_they_promise_though_values_depend_on_each_other() {
         let (mut held, mut plain_held) = (0, 0);

@@ -14,7 +14,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let value = |row: &Line, index: usize| -> Option<String> {
         table.value(row, &column(index)).map(str::to_string)
     };
-    // A parameter without a column has a constant value. This was checked when the figure was read.
+    // A parameter without a column has a constant value, as was checked when the figure was read.
     let drawn = |row: &&Line| {
         row.metric == figure.y
             && figure.fixed.iter().all(|(index, wanted)| {
@@ -226,8 +226,8 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     format!("medians of {of} replications per point, {rest}")
 }
 
-/// Returns true if all replications produced the same number, or if none produced a number. The
-/// mean of equal numbers may differ from them by a rounding error.
+/// Returns true if all replications produced the same number (apart from rounding errors in the
+/// mean), or if none produced a number.
 fn is_certain(row: &Line) -> bool {
     let Some(mean) = row.summary.mean else { return true };
     row.summary.ci95.is_some_and(|half| half <= 1e-9 * mean.abs())

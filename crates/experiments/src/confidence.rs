@@ -9,9 +9,9 @@ use crate::student_t;
 pub enum Policy {
     /// A fixed number.
     Fixed(u64),
-    /// At least `least` replications, with more added in batches of [`Policy::BATCH`]. Replication
-    /// ends after `most` replications, or as soon as every target metric has a confidence interval
-    /// whose relative half-width is at most `relative`.
+    /// At least `least` replications, plus batches of [`Policy::BATCH`]. Replication ends after
+    /// `most` replications, or as soon as every target metric has a confidence interval whose
+    /// relative half-width is at most `relative`.
     Precision {
         /// The relative half-width, for example 0.05.
         relative: f64,
@@ -31,8 +31,8 @@ impl Policy {
     /// The maximum number of replications per point. Any larger number is assumed to be a mistake.
     pub const MOST: u64 = 1_000_000;
 
-    /// Returns the number of replications to add after `done` replications. The samples are those
-    /// of the metrics with a precision target. Returns 0 if no more replications are needed.
+    /// Returns the number of replications to add after `done` replications. There is one sample per
+    /// metric with a precision target. Returns 0 if no more replications are needed.
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
         match *self {
             Policy::Fixed(count) => count.saturating_sub(done),
@@ -89,7 +89,7 @@ pub struct Median {
     /// The median.
     pub value: f64,
     /// The ends of the interval, which are two of the samples. `None` if there are fewer than six
-    /// samples, because even their extremes enclose the median with less than 95% probability.
+    /// samples: even the extremes would then enclose the median with less than 95% probability.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn medians_have_the_printed_ranks() {
-        // Ranks of the median's 95% interval, from published tables. For n = 10, the ranks are 2
-        // and 9; for n = 20, 6 and 15; for n = 5, there are none.
+        // Ranks of the median's 95% interval, from published tables. For n = 10, they are 2 and 9.
+        // For n = 20, they are 6 and 15. For n = 5, there are none.
         for (n, rank) in [(6, 1), (10, 2), (20, 6), (40, 14)] {
             let sample: Vec<f64> = (1..=n).map(f64::from).collect();
             let (median, width) = median(&sample).unwrap();

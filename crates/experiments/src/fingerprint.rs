@@ -105,7 +105,7 @@ fn add_trace(items: &mut Items, trace: &Trace) {
     items.number(trace.records.len() as u64);
     for record in &trace.records {
         // List every field explicitly so that a new field cannot be forgotten. Links between jobs
-        // are added last.
+        // follow the records.
         let Record {
             number,
             line: _,

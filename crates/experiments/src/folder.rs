@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::{InputError, InputFiles, ListRequest, LogRequest};
 
 /// An experiment's files, identified by paths relative to a directory. Each file is read only once.
-/// Errors are [`LogError`]s.
+/// All errors are of type [`LogError`].
 pub struct Folder {
     path: PathBuf,
     limits: Limits,
@@ -143,8 +143,8 @@ impl LogError {
 /// The path that means standard input.
 const STDIN: &str = "-";
 
-/// The offset and the bytes that identify each type of archive, and the command that unpacks it.
-/// Gzip is listed only so that gzip within gzip is detected.
+/// The offset and the bytes that identify each type of archive, and the command that unpacks such
+/// an archive. Gzip is listed only so that gzip within gzip is detected.
 const PACKED: [(usize, &[u8], &str); 6] = [
     (0, b"\x28\xb5\x2f\xfd", "zstd -dc"),
     (0, b"\xfd7zXZ\0", "xz -dc"),
@@ -186,8 +186,8 @@ fn opened(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     if path == Path::new(STDIN) { pavior_files::stdin(limits) } else { open(path, limits) }
 }
 
-/// Reads a log from any input, applying the same limits as [`read_log`]. The name helps to detect
-/// the format.
+/// Reads a log from any input, applying the same limits as [`read_log`]. The name is used to help
+/// detect the format.
 ///
 /// # Errors
 /// Returns the same errors as [`read_log`].

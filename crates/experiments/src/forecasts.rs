@@ -69,18 +69,17 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs, taken from the end of a past log, that are used to measure forecast
-/// accuracy. This is twice the number of outcomes stored per size class, because some jobs start
-/// immediately.
+/// The number of jobs at the end of a past log that are used to measure forecast accuracy. This is
+/// twice the number of outcomes stored per size class, because some jobs start immediately.
 const TOLD: usize = 1_600;
 
 /// The time at which a past log begins. It is about 300 years after time 0, so that jobs that
 /// started before the log have valid start times.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
-/// Returns a forecaster trained on a past log, and the time of the log's last arrival, from which
-/// the forecaster can answer queries. The log begins at [`FIRST_INSTANT`]. Reports each arrival to
-/// the environment's progress.
+/// Trains a forecaster on a past log. Returns the forecaster and the time of the log's last
+/// arrival. The forecaster can answer queries from that time on. The log begins at
+/// [`FIRST_INSTANT`]. Reports each arrival to the environment's progress.
 ///
 /// The cost is one replay of the log, with forecasts for its last 1,600 jobs.
 ///
@@ -147,7 +146,7 @@ impl<'s> OpenLog<'s> {
         Ok((Dispatcher::new(machine, scheduler), forecaster))
     }
 
-    /// Returns the jobs, each with its properties that are known before it runs. The iterator ends
+    /// Returns the jobs, each with the properties that are known before it runs. The iterator ends
     /// early if `stop` is set.
     fn jobs(&self, stop: Option<&Stop>) -> impl Iterator<Item = (Job, Kind)> {
         self.scenario.jobs(0).take_while(move |_| !is_set(stop)).map(|job| {
@@ -169,7 +168,7 @@ pub struct LogScore {
 }
 
 /// Returns scores for a specification's points, in order. The points run in parallel on the thread
-/// pool, but the futures of a point are simulated on a single thread.
+/// pool, but all simulated futures of a point run on a single thread.
 ///
 /// # Errors
 /// Returns the error of the first point that fails, as described for [`forecast_log`]. All points

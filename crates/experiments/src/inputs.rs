@@ -14,8 +14,8 @@ pub struct LogRequest {
     pub path: String,
     /// The options, which select the part of the log to read.
     pub options: ReadOptions,
-    /// The machine's number of nodes, which [`Trace::for_machine`] may use to scale job sizes. This
-    /// number is not part of the key, because the same text is read for every machine.
+    /// The machine's node count, which [`Trace::for_machine`] may use to scale job sizes. The count
+    /// is not part of the key, because the same text is read for every machine.
     pub nodes: u64,
     /// A key that is the same for equal requests.
     pub key: String,
@@ -151,8 +151,8 @@ impl InputRequest {
     /// Reads the input to check that it is readable.
     ///
     /// # Errors
-    /// Returns an error if the input cannot be read, or if it is a log that contains no jobs, or
-    /// none after the warm-up.
+    /// Returns an error if the input cannot be read, or if it is a log that contains no jobs, or no
+    /// jobs after the warm-up.
     pub(crate) fn check(&self, files: &dyn InputFiles, warmup: u64) -> Result<(), InputError> {
         match self {
             InputRequest::Log(log) => log.trace(files, warmup).map(drop),

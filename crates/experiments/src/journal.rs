@@ -42,7 +42,7 @@ impl Store for NoStore {
 
 impl JournalEntry {
     /// Returns the line for this entry, without a line break. The checksum also covers a key, such
-    /// as the run's fingerprint, so that a line from another run is invalid.
+    /// as the run's fingerprint, so a line from another run is invalid.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }

@@ -1,5 +1,5 @@
 //! Results as JSON. The JSON is generated point by point as it is written, because it is far larger
-//! than the samples.
+//! than the samples themselves.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};

@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn pairs_cancel_what_they_share() {
-        // The values differ widely between replications, but the two samples always differ by one.
+        // The values vary widely, but in each replication, the two samples differ by one.
         let b = [10.0, 50.0, 20.0, 90.0];
         let a: Vec<f64> = b.iter().map(|b| b + 1.0).collect();
         let paired = Paired::of(&a, &b).unwrap();

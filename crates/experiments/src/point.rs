@@ -44,8 +44,8 @@ impl Point {
         Point { texts, settings: Arc::new(settings) }
     }
 
-    /// Splits off a point that uses the placements in the log, if the settings request one. Returns
-    /// the point with scheduled jobs and the new point.
+    /// Splits off a point that uses the placements in the log, if the settings request such a
+    /// point. Returns the point with scheduled jobs and the new point.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {
@@ -75,7 +75,7 @@ impl Point {
     }
 
     /// Returns the canonical text of the named parameter. Returns `None` if there is no such
-    /// parameter, or if the parameter does not apply or is not set.
+    /// parameter, if it does not apply, or if it is not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         let place = parameters::ALL.iter().position(|parameter| parameter.name == name)?;
         self.at(place)

@@ -31,7 +31,7 @@ pub struct Provenance {
 }
 
 impl Specification {
-    /// Generates all of an experiment's files, except those that describe when and where the
+    /// Generates all of an experiment's files, except those that record when and where the
     /// experiment was run. The report begins with the paragraphs in `lead` and the sections in
     /// `first`.
     ///

@@ -1,7 +1,7 @@
-//! All replications, as two tables: one with reproducible results, and one with measured times.
+//! All replications, in two tables: one for reproducible results, and one for measured times.
 //!
-//! These tables alone are enough to merge and extend finished experiments, because numbers are read
-//! back exactly as they were written. Every line ends with a checksum of its other cells.
+//! Numbers are read back exactly as they were written, so these tables alone are enough to merge
+//! and extend finished experiments. Every line ends with a checksum of its other cells.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};

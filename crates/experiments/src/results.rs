@@ -32,7 +32,7 @@ pub struct Line {
     pub replications: u64,
     /// True if a precision target was set and not met.
     pub target_missed: bool,
-    /// True if, over all replications, more than a tenth of the arrivals were still waiting at the
+    /// True if more than a tenth of the arrivals, over all replications, were still waiting at the
     /// end.
     pub overloaded: bool,
     /// The name of the metric.
@@ -73,8 +73,8 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The measured time of an allocation attempt, over all replications. Each replication's value is
-/// the mean of its timed attempts or, in a snapshot, their median.
+/// The measured time of an allocation attempt, over all replications. The value for each
+/// replication is the mean of its timed attempts or, in a snapshot, their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredTime {
     /// The median, which is robust to interrupted runs.
@@ -83,7 +83,7 @@ pub struct MeasuredTime {
     pub summary: Summary,
 }
 
-/// A metric at a point: its name, its unit, its mean and, if it is a time, its median.
+/// A metric at a point: its name, its unit, its mean and, if the metric is a time, its median.
 type Measured = (&'static str, &'static str, Summary, Option<Median>);
 
 /// The columns that do not correspond to parameters.
@@ -101,7 +101,7 @@ pub struct PointResult<'a> {
     pub target_missed: bool,
     /// The number of jobs waiting at the end, over all replications.
     pub waiting: u64,
-    /// True if, over all replications, more than a tenth of the arrivals were still waiting at the
+    /// True if more than a tenth of the arrivals, over all replications, were still waiting at the
     /// end.
     pub overloaded: bool,
     /// The names, units and values of all metrics.
@@ -388,8 +388,8 @@ pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool 
     specification.policy.missed(&targets)
 }
 
-/// Returns the parameters shown in tables: the machine, strategy, scheduler and load, then the
-/// parameters that vary and those that figures use.
+/// Returns the parameters shown in tables: the machine, strategy, scheduler and load, followed by
+/// the parameters that vary and those that figures use.
 pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     let mut shown: Vec<usize> =
         [parameters::MACHINE, parameters::STRATEGY, parameters::SCHEDULER, parameters::LOAD]

@@ -2,10 +2,10 @@
 //! took.
 //!
 //! In a snapshot, no time passes. The state either consists of given boxes (`busy`) or is drawn for
-//! each replication (`submeshes`). If it is drawn, boxes of 4x3, 2x2, 2x2 and 3x1 nodes are placed
-//! in turn at random free positions. These boxes come from the examples in the MFA paper and have
-//! 5.75 nodes on average. A fresh machine in this state receives the request. To measure time, the
-//! request is granted and released repeatedly.
+//! each replication (`submeshes`). In the latter case, boxes of 4x3, 2x2, 2x2 and 3x1 nodes are
+//! placed in turn at random free positions. These boxes come from the examples in the MFA paper and
+//! have 5.75 nodes on average. A fresh machine in this state receives the request. To measure time,
+//! the request is granted and released repeatedly.
 
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
@@ -130,8 +130,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the part of a granted box that the task uses. If the granted box is larger than the
-    /// request, this part is a box with the requested sides at the same base.
+    /// Returns the part of a granted box that the task uses. If the granted box is larger than
+    /// requested, this part is a box at the same base with the requested sides.
     fn used(&self, granted: &Cuboid) -> Cuboid {
         let asked = self.request.shape.unwrap_or(granted.sides);
         let larger = (0..3).all(|axis| asked[axis] <= granted.sides[axis]);

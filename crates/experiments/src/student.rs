@@ -49,7 +49,7 @@ pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     }
     // The probability of the upper tail.
     let tail = 1.0 - (0.5 + confidence / 2.0);
-    // Rounding can make the tail 0 (for a probability close to 1) or 1/2 (for one close to 0).
+    // Rounding can make the tail 0 (if the probability is close to 1) or 1/2 (if it is close to 0).
     // Neither case needs a search.
     if tail <= 0.0 {
         return f64::INFINITY;

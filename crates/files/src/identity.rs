@@ -10,8 +10,8 @@ use crate::{FileError, shown};
 /// another output, the command is rejected before it reads anything.
 ///
 /// Two existing paths refer to the same file if they have the same device and inode, even if either
-/// is a link. Two paths that do not exist yet refer to the same file if creating either would
-/// create the other. Devices and pipes are ignored.
+/// path is a link. Two paths that do not exist yet refer to the same file if creating one would
+/// also create the other. Devices and pipes are ignored.
 ///
 /// ```
 /// # mod pavior { pub use pavior_files as files; }
@@ -114,7 +114,7 @@ fn of_file(path: &Path, _: &fs::Metadata) -> Identity {
     Identity::Below(Box::new(fs::canonicalize(path).unwrap_or_default()), Vec::new())
 }
 
-/// Resolves a path component by component. Follows links and takes missing components literally.
+/// Resolves a path component by component. Follows links, and keeps missing components as written.
 fn of_place(path: &Path) -> Identity {
     let mut here = fs::canonicalize(".").unwrap_or_default();
     let mut missing: Vec<OsString> = Vec::new();

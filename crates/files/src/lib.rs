@@ -1,7 +1,7 @@
 //! Reading and writing files.
 //!
 //! Every Pavior program (the command line, the Python package and the service) opens its files
-//! through this crate, which makes the following guarantees:
+//! through this crate, which guarantees the following:
 //!
 //! - Reading is bounded. [`Limits`] cap the length of each line and the size of the input after
 //!   decompression. A caller may raise these limits.

@@ -27,8 +27,8 @@ impl Limits {
     /// Limits for a document that is read all at once and may consist of a single line.
     pub const DOCUMENT: Limits = Limits { line: LONGEST_DOCUMENT, total: LONGEST_DOCUMENT };
 
-    /// Replaces the total limit if a new one is specified. Also replaces the line limit if it was
-    /// equal to the old total.
+    /// Replaces the total limit if a new one is specified. If the line limit was equal to the old
+    /// total limit, it is replaced as well.
     #[must_use]
     pub fn with_total(self, total: Option<u64>) -> Limits {
         let Some(total) = total else { return self };

@@ -16,7 +16,7 @@ pub enum NextLine {
 }
 
 /// A reader for line-based protocols. It reports any line that is too long and can then continue
-/// with the next line. The maximum line length bounds the reader's memory use.
+/// with the next line. Its memory use is bounded by the maximum line length.
 pub struct Lines<R> {
     reader: R,
     longest: usize,

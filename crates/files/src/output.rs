@@ -175,7 +175,7 @@ fn beside(target: &Path) -> io::Result<NamedTempFile> {
     partial::create(folder.unwrap_or(Path::new(".")))
 }
 
-/// Returns true if a path is written to directly rather than through a temporary file.
+/// Returns true if the file at a path is written directly rather than through a temporary file.
 fn is_stream(path: &Path) -> bool {
     let by_name = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
     by_name.iter().any(|name| path.starts_with(name))

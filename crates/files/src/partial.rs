@@ -1,8 +1,8 @@
 //! Creates temporary files, and removes those left behind by killed processes.
 //!
 //! A new file is created in the destination directory and stays locked until it is complete. The
-//! operating system releases the lock when the process ends, even if it crashes. A temporary file
-//! that can be locked has therefore been abandoned.
+//! operating system releases the lock when the process ends, even if the process crashes. A
+//! temporary file that can be locked has therefore been abandoned.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -32,7 +32,7 @@ pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
         let file = builder.tempfile_in(folder)?;
         // If the file system does not support locks, abandoned files are not removed.
         let locked = file.as_file().lock().is_ok();
-        // Before the lock was taken, another process may have removed the file as abandoned.
+        // Before the lock was taken, another process may have deleted the file as abandoned.
         if !locked || file.path().symlink_metadata().is_ok() {
             return Ok(file);
         }

@@ -7,9 +7,9 @@ use crate::Time;
 
 /// A queue of events ordered by time, class and sequence number.
 ///
-/// Simultaneous events are popped by class, smallest first. Events of the same class are popped in
-/// the order they were scheduled. A simulation therefore never depends on the layout of the heap.
-/// `schedule` and `pop` take O(log n) time for n pending events.
+/// Simultaneous events are popped by class, smallest class first. Events of the same class are
+/// popped in the order in which they were scheduled. A simulation therefore never depends on the
+/// layout of the heap. `schedule` and `pop` take O(log n) time for n pending events.
 ///
 /// ```
 /// use pavior_kernel::{Agenda, Time};

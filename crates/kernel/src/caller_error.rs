@@ -4,9 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// An error from a strategy, scheduler or other entry that the caller added to a registry. For
-/// example, a script raised an exception, or a service did not respond. Clones share one underlying
-/// error. Two values are equal only if they share their underlying error.
+/// An error from a strategy, scheduler or other entry that the caller added to a registry. Such an
+/// error occurs, for example, if a script raises an exception or a service does not respond. All
+/// clones share one underlying error, and two values are equal only if they share it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as names; }

@@ -3,7 +3,7 @@
 //! Names, lines and values from a user or a file can contain anything: escape sequences that a
 //! terminal executes, marks that reverse the direction of text, or a megabyte without a space.
 //! Every message that quotes such text must pass it through this module, which escapes invisible
-//! characters and truncates long text. XML text is escaped by the drawing crate.
+//! characters and truncates long text. The drawing crate escapes XML text.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -14,8 +14,8 @@ pub const LONGEST_QUOTE: usize = 160;
 /// Maximum number of characters in a message, including any quotations.
 pub const LONGEST_MESSAGE: usize = 600;
 
-/// Target length of an excerpt in bytes, and the maximum number of characters in each of its three
-/// pieces.
+/// Target length of an excerpt in bytes, and the maximum number of characters in each of the
+/// excerpt's three pieces.
 const EXCERPT: usize = 120;
 
 /// Untrusted text, displayed as at most [`LONGEST_QUOTE`] harmless characters, followed by `…` if
@@ -48,8 +48,8 @@ pub fn shown_bytes(bytes: &[u8]) -> String {
     shown(&String::from_utf8_lossy(enough)).to_string()
 }
 
-/// Makes a whole message safe to display, regardless of the text that it quotes. The result has at
-/// most [`LONGEST_MESSAGE`] characters and no invisible characters other than line endings.
+/// Makes a whole message safe to display, whatever text it quotes. The result has at most
+/// [`LONGEST_MESSAGE`] characters and no invisible characters other than line endings.
 pub fn message(text: &str) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -76,7 +76,7 @@ pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {
     let start = at.start.min(line.len());
     let end = at.end.clamp(start, line.len());
     // Cut the text only between characters. If the error is far into the line, keep about the same
-    // amount of text before and after it.
+    // amount of text on both sides of the error.
     let boundary = |mut at: usize| {
         while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
             at -= 1;

@@ -5,8 +5,8 @@
 //! the notation is the same everywhere.
 //!
 //! A bare value sets the first option, in declaration order, that is still unset and accepts the
-//! value. A bare number that is out of range for the first unset numeric option is an error, even
-//! if a later option would accept it.
+//! value. If a bare number is out of range for the first unset numeric option, it is an error, even
+//! if a later option would accept the number.
 
 use std::fmt;
 use std::ops::Range;
@@ -201,7 +201,7 @@ impl Options {
     /// Returns the value of an option that takes integers.
     ///
     /// # Panics
-    /// Panics if no option has this key, or if its values are not [`Values::Integer`].
+    /// Panics if no option has this key, or if the option's values are not [`Values::Integer`].
     pub fn integer(&self, key: &str) -> u64 {
         self.get(key).parse().expect("parsing checked the value")
     }
@@ -209,7 +209,7 @@ impl Options {
     /// Returns the value of an option that takes numbers.
     ///
     /// # Panics
-    /// Panics if no option has this key, or if its values are not numbers.
+    /// Panics if no option has this key, or if the option's values are not numbers.
     pub fn number(&self, key: &str) -> f64 {
         self.get(key).parse().expect("parsing checked the value")
     }

@@ -70,7 +70,7 @@ pub struct Entry<F> {
     pub source: &'static str,
     /// The options that may follow the name.
     pub options: &'static [OptionSpec],
-    /// The options with which tests and benchmarks run the entry, without the name and the first
+    /// The options with which tests and benchmarks run the entry, excluding the name and the first
     /// colon. An empty string selects the defaults.
     pub variants: &'static [&'static str],
     /// The behavior.
@@ -260,7 +260,7 @@ impl<F: Family> Registry<F> {
         entries.chain(added).chain(F::aliases().iter().map(|(alias, _)| *alias))
     }
 
-    /// Returns the entry with this name, ignoring aliases.
+    /// Returns the entry with this name. Aliases are not considered.
     pub fn get(&self, name: &str) -> Option<EntryHandle<F>> {
         self.entries().find(|entry| entry.name == name)
     }
@@ -310,7 +310,7 @@ impl<F: Family> Registry<F> {
     }
 }
 
-/// Returns true if the text is a valid name, which cannot be mistaken for options or a list.
+/// Returns true if the text is a valid name. A valid name cannot be mistaken for options or a list.
 fn is_name(text: &str) -> bool {
     let word = |word: &str| {
         !word.is_empty()

@@ -68,8 +68,8 @@ impl Stream {
     }
 
     /// Draws `count` items without replacement, or all items if there are fewer than `count`. Swaps
-    /// the drawn items to the front in random order (Durstenfeld 1964) and returns them. Uses one
-    /// draw per item.
+    /// the drawn items to the front in random order (Durstenfeld 1964) and returns the drawn items.
+    /// Uses one draw per item.
     ///
     /// ```
     /// # use pavior_kernel as pavior;

@@ -118,8 +118,8 @@ mod tests {
         *state
     }
 
-    /// Adds ten times as many events as the maximum number of intervals. Each interval must keep
-    /// its true minimum, maximum and last value, and the intervals must cover every event.
+    /// Adds ten times as many events as there can be intervals. Each interval must keep its true
+    /// minimum, maximum and last value, and the intervals must cover every event.
     #[test]
     fn stretches_have_the_true_least_and_greatest() {
         const MOST: usize = Stretches::<One>::MOST;
@@ -164,8 +164,8 @@ mod tests {
         assert_eq!(stretches.all(), all);
     }
 
-    /// Adds two values in quick succession. The last one must be kept, since it may remain valid
-    /// for a day.
+    /// Adds two values in quick succession. The last one must be kept, because it may be the
+    /// current value for a whole day.
     #[test]
     fn the_last_value_is_not_lost() {
         let mut stretches = Stretches::default();

@@ -25,8 +25,8 @@ impl Time {
     pub const MAX: Time = Time(u64::MAX);
 
     /// The latest time that a simulation can reach: 146,000 years, if a tick is a microsecond. A
-    /// later event causes an error that names the job. Times above this limit are unused so that
-    /// the sum of two times cannot overflow.
+    /// later event causes an error that names the job. Larger times are not used, so that the sum
+    /// of two times cannot overflow.
     pub const LATEST: Time = Time(1 << 62);
 
     /// Adds a duration to a time. Returns `None` if the sum is later than [`Time::LATEST`].
@@ -58,8 +58,8 @@ impl Add for Time {
     type Output = Time;
     #[inline]
     fn add(self, length: Time) -> Time {
-        // Check for overflow even in release builds, because a sum that wrapped around would be in
-        // the past.
+        // Check for overflow even in release builds, because a wrapped sum would be a time in the
+        // past.
         Time(self.0.checked_add(length.0).expect("times are at most Time::LATEST"))
     }
 }

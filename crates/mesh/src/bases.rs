@@ -13,9 +13,9 @@
 //!
 //! On an axis that wraps, a shift is a rotation within the axis.
 //!
-//! The set also shows which faces of a placement are next to free nodes: exactly those for which
-//! the next base on that side is also in the set. [`BaseSet::edges`] uses this property to find the
-//! touching faces for all bases in a single pass.
+//! The set also shows which faces of a placement are next to free nodes: a face is next to free
+//! nodes exactly if the next base on that side is also in the set. [`BaseSet::edges`] uses this
+//! property to find the touching faces for all bases in a single pass.
 //!
 //! Invariant: the set contains only canonical bases, and bits shifted in from beyond the end of an
 //! axis never count as free.
@@ -195,7 +195,7 @@ impl BaseSet {
             return false;
         }
         // A longer run begins at a node if shorter runs begin at that node and at the next one. If
-        // the longer run fills the ring, shorter runs must begin at both 0 and 1.
+        // the longer run fills the ring, there must be shorter runs that begin at 0 and at 1.
         self.and_ahead(axis, 1);
         if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
             let mut beyond = Cuboid::whole(&self.grid);
@@ -248,8 +248,8 @@ impl BaseSet {
         }
     }
 
-    /// Removes all bases whose placements overlap a box. A box outside the grid has no effect.
-    /// Takes time proportional to the number of rows that contain removed bases.
+    /// Removes all bases at which a placement would overlap a box. A box outside the grid has no
+    /// effect. Takes time proportional to the number of rows that contain removed bases.
     pub fn cover(&mut self, busy: &Cuboid) {
         if !busy.lies_on(&self.grid) || !self.grid.fits(self.shape) {
             return;

@@ -208,7 +208,7 @@ impl Cuboid {
         [(base, first), (0, side - first)]
     }
 
-    /// Splits the box into up to eight boxes, at the end of each axis that it wraps around.
+    /// Splits the box at the end of each axis that it wraps around. Returns up to eight boxes.
     #[inline]
     pub fn unwrapped(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> + use<> {
         let runs: [_; 3] = std::array::from_fn(|axis| self.runs(grid, axis));

@@ -298,7 +298,7 @@ impl Grid {
         (0..3)
             .map(|axis| {
                 let direct = u32::from(a[axis].abs_diff(b[axis]));
-                // On an axis that does not wrap, the way around counts as infinitely long.
+                // On an axis that does not wrap, the way around is treated as infinitely long.
                 let ring = if self.wraps[axis] { self.sides[axis].into() } else { u32::MAX };
                 direct.min(ring.abs_diff(direct))
             })

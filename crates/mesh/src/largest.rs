@@ -13,8 +13,8 @@
 //!
 //! Bit operations on words of 64 nodes select the runs of free nodes to search in each row. A run
 //! is skipped if all of its nodes are also free in the next row, because a later row then yields a
-//! larger box. It is also skipped if it is too short to beat the best box so far, given the maximum
-//! height in its row or within the run.
+//! larger box. A run is also skipped if it is too short to beat the best box so far, given the
+//! maximum height in its row or within the run.
 //!
 //! Invariant: `best` is the best box in the planes and rows searched so far. The search abandons a
 //! range of planes, a row or a run as soon as nothing in it can beat `best`.
@@ -58,7 +58,7 @@ impl Occupancy {
     }
 
     /// Finds the largest free box whose sides do not exceed the given maximums. If several bases
-    /// are possible, the result is not necessarily the first one.
+    /// are possible, the box does not necessarily have the first one.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -101,7 +101,7 @@ struct Search {
 }
 
 /// The boxes that span `planes` planes, starting with plane `first`, and end at row `y`. The
-/// tallest of them has `highest` rows.
+/// tallest of these boxes has `highest` rows.
 #[derive(Clone, Copy)]
 struct Place {
     first: u16,

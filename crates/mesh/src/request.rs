@@ -13,7 +13,7 @@ use crate::{PerAxis, Sides, volume};
 pub struct JobId(pub u64);
 
 /// The levels of freedom allowed in placing a job, in increasing order. Each level allows
-/// everything that the previous one does.
+/// everything that the previous level allows.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -29,7 +29,7 @@ pub enum Freedom {
     Box,
     /// The box in any orientation.
     Turned,
-    /// Any box whose number of nodes is that of the job or that of the requested box.
+    /// Any box with as many nodes as the job or as the requested box.
     AnyBox,
     /// Any set of nodes connected by links within the set.
     Connected,

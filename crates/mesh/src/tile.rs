@@ -2,9 +2,9 @@
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// Partitions the wanted nodes in a box into disjoint boxes. The boxes are maximal runs along x,
-/// joined along y where the next row has the same run. They do not wrap. If `within` is outside the
-/// grid, the result is empty.
+/// Partitions the wanted nodes in a box into disjoint boxes. Each box starts as a maximal run along
+/// x and grows along y while the next row has the same run. The boxes do not wrap. If `within` is
+/// outside the grid, the result is empty.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; pub use pavior_mesh::*; }

@@ -1,5 +1,5 @@
-//! Measures the speed of both engines on uniform traffic, with L = 8, t_s = 3 and B = 5. The item
-//! count is the number of links that headers cross.
+//! Measures the speed of both engines on uniform traffic, with L = 8, t_s = 3 and B = 5. Each link
+//! that a header crosses counts as one item.
 //!
 //! Run with `cargo bench -p pavior-network`. `examples/uniform.rs` measures instructions per hop.
 

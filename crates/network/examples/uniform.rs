@@ -1,7 +1,7 @@
 //! Runs uniform traffic through one engine. Usage: `uniform [MACHINE [ENGINE [LOAD [CYCLES]]]]`.
 //! The default arguments are `mesh:16x16 worm 0.05 20000`. `ENGINE` is `worm`, `flit` or `none`;
-//! `none` measures only the cost of the traffic. Prints the number of messages, the number of
-//! header hops, and the mean latency.
+//! with `none`, only the cost of creating the traffic is measured. Prints the number of messages,
+//! the number of header hops, and the mean latency.
 //!
 //! The number of instructions per header hop does not depend on how busy the host is. To measure
 //! it, run
@@ -11,7 +11,7 @@
 //! valgrind --tool=callgrind target/release/examples/uniform mesh:16x16 worm 0.05 20000
 //! ```
 //!
-//! Subtract the instruction count with `none`, and divide by the number of hops.
+//! Subtract the instruction count of a run with `none`, and divide by the number of hops.
 
 use std::error::Error;
 

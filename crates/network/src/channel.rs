@@ -1,5 +1,5 @@
-//! The channels of a network and their numbers. There are injection channels, ejection channels,
-//! and virtual channels on links.
+//! The channels of a network and their numbers. A channel is an injection channel, an ejection
+//! channel, or a virtual channel on a link.
 
 use pavior_mesh::{Grid, NodeId};
 
@@ -45,7 +45,7 @@ pub enum ChannelKind {
     Link {
         /// The axis: 0, 1 or 2 for x, y or z.
         axis: usize,
-        /// True if the link leads toward greater coordinates, or back to 0 at the wrap.
+        /// True if the link leads toward greater coordinates, or wraps around to coordinate 0.
         positive: bool,
         /// The virtual channel, which is always 0 on axes that have only one.
         virtual_channel: u8,
@@ -64,9 +64,9 @@ pub struct Channel {
 /// A numbering of the channels on a grid.
 ///
 /// Every node has the same sequence of channels: injection, ejection and, for each axis longer than
-/// 1, the positive link and the negative link, each with its virtual channels. Therefore, the
-/// numbers of corresponding channels at neighboring nodes on an axis differ by a constant, so a
-/// header advances along a straight part of its path with one addition per channel.
+/// 1, the positive link and the negative link, each with its virtual channels. The numbers of
+/// corresponding channels at neighboring nodes on an axis therefore differ by a constant. As a
+/// result, a header advances along a straight part of its path with one addition per channel.
 ///
 /// ```text
 ///   node n:  n*slots + | 0 inj | 1 ej | 2 x+ | 3 x- | 4 y+ | 5 y- |       (a mesh with two axes)

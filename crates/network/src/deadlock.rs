@@ -18,7 +18,7 @@ pub struct Deadlock {
     /// The number of messages that will never arrive.
     pub undelivered: usize,
     /// The cycle of waiting messages, starting with the message with the smallest id. Each message
-    /// waits for a channel held by the next one, and the last waits for a channel held by the
+    /// waits for a channel held by the next message, and the last message waits for one held by the
     /// first.
     pub waiting: Vec<Waiting>,
 }

@@ -91,8 +91,8 @@ impl EngineKind {
     /// Checks that this kind of engine supports the settings.
     ///
     /// # Errors
-    /// Returns the same errors as [`Settings::check`], and an error for settings that only the flit
-    /// engine supports: [`Release::Passed`] and [`VirtualChannels::Shared`].
+    /// Returns the errors of [`Settings::check`]. With the worm engine, also rejects settings that
+    /// only the flit engine supports: [`Release::Passed`] and [`VirtualChannels::Shared`].
     pub fn check(self, settings: &Settings) -> Result<(), BadSettings> {
         settings.check()?;
         match self {
@@ -110,11 +110,11 @@ impl EngineKind {
 /// A network simulation that advances in step with the code that creates messages.
 ///
 /// An engine always has one *open* cycle, [`now`](Engine::now). Deliveries in this cycle have been
-/// reported, but its requests and grants have not happened yet. Messages may be created for this
-/// cycle or for later ones. [`advance`](Engine::advance) closes the cycle and opens the next one
-/// that has events, but never goes past `until`. Neither side polls the other: the caller passes
-/// the time of its own next event, and regains control at that time, or earlier if there is a
-/// delivery.
+/// reported, but the cycle's requests and grants have not happened yet. Messages may be created for
+/// this cycle or for later ones. [`advance`](Engine::advance) closes the cycle and opens the next
+/// one that has events, but never goes past `until`. Neither side polls the other: the caller
+/// passes the time of its own next event, and regains control at that time, or earlier if there is
+/// a delivery.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -253,8 +253,8 @@ pub fn run_list<E: Engine>(
         let mut announced = false;
         while engine.now() < message.created {
             // While messages remain to be sent, a deadlock is not final, because those messages can
-            // still be delivered. Once the next message is created, the engine no longer reports a
-            // deadlock.
+            // still be delivered. Once the next message is created, the engine continues instead of
+            // reporting a deadlock.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);
             } else {

@@ -22,7 +22,7 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 /// ```
 ///
 /// On axes that do not wrap, and on rings where all nodes are within one half, these are exactly
-/// the links used by an all-to-all. On any other ring, all links are included.
+/// the links that an all-to-all uses. On any other ring, all links are included.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -94,8 +94,8 @@ impl Footprint {
         self.links
     }
 
-    /// Returns the nodes' relative positions in rank order. Moving all nodes along an axis does not
-    /// change these positions, unless the move changes where the nodes cross a ring's wrap.
+    /// Returns the nodes' relative positions in rank order. Moving all nodes along an axis changes
+    /// these positions only if the nodes then cross a ring's wrap at a different point.
     pub fn relative_layout(&self) -> &[u32] {
         &self.relative_layout
     }
@@ -168,8 +168,8 @@ impl Arc {
         if place < to_the_end { self.start + place } else { place - to_the_end }
     }
 
-    /// Returns the arc's properties that can affect message timing: its length, and the position of
-    /// its wrap link, where messages switch virtual channels.
+    /// Returns the properties of the arc that can affect message timing: its length, and the
+    /// position of its wrap link, where messages switch virtual channels.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };

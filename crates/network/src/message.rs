@@ -28,14 +28,14 @@ pub struct Message {
     pub flits: u32,
     /// The cycle in which the message requests its injection channel.
     ///
-    /// The cycle may be in the past if, before being passed to the engine, the message had to wait
-    /// for another one from the same source (see `followed`).
+    /// The cycle may be in the past if the message had to wait for another one from the same source
+    /// before being passed to the engine (see `followed`).
     pub created: Time,
     /// True if the engine must report the cycle in which the header acquires its injection channel,
     /// so that the caller can create the next message from the same source.
     ///
-    /// A thousand messages created at once then use only the memory of one, because no message can
-    /// move until the previous one has acquired and released the channel.
+    /// A thousand messages that are created at once then use only the memory of one, because each
+    /// of them can move only after the previous one has acquired and released the channel.
     pub followed: bool,
     /// The owner's label for the message.
     pub tag: Tag,
@@ -145,7 +145,7 @@ pub struct Entered {
     pub tag: Tag,
 }
 
-/// The followed messages that entered in the previous cycle and the deliveries in the open cycle,
+/// Followed messages that entered in the previous cycle, and deliveries in the open cycle, each
 /// sorted by id.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkEvents {

@@ -24,8 +24,8 @@ const MOST_SEGMENTS: usize = 10;
 /// On a ring, the message takes the shorter way around, or goes toward greater coordinates if both
 /// ways are equally long. With two virtual channels, the message enters each axis on virtual
 /// channel 0 and switches to virtual channel 1 at the wrap link. The path is stored as straight
-/// runs of links, so its size does not depend on distance. Each axis has at most three runs: the
-/// links before the wrap link, the wrap link itself, and the links after it.
+/// runs of links, so its size does not depend on the distance. There are at most three runs per
+/// axis: the links before the wrap link, the wrap link itself, and the links after it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -68,8 +68,7 @@ impl Path {
         path
     }
 
-    /// Returns the maximum number of segments that any path on a grid has after the injection
-    /// channel.
+    /// Returns the maximum number of segments, after the injection channel, of any path on a grid.
     pub fn segments_bound(channels: &Channels) -> usize {
         1 + (0..3)
             .map(|axis| match (channels.virtual_channels(axis), channels.is_ring(axis)) {

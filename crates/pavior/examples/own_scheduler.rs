@@ -44,7 +44,7 @@ const AGE: OptionSpec = OptionSpec {
 
 fn aged() -> Entry {
     let build = BuildScheduler::Function(|options| {
-        // Log times are in seconds, so `TimeUnit::SECOND.time(3600.0)` would be an hour.
+        // The times in a log are in seconds, so an hour would be `TimeUnit::SECOND.time(3600.0)`.
         Box::new(Aged { age: TimeUnit::TIME_UNIT.time(options.number("age")) })
     });
     Entry { options: &[AGE], ..Entry::new("aged", SchedulerKind { build }) }

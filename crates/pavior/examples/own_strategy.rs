@@ -1,9 +1,9 @@
 //! Defines two strategies outside the library, uses one of them on a machine, and runs the
-//! conformance suite to check the claims of both.
+//! conformance suite to check both strategies' claims.
 //!
 //! Good Company places a box where it touches the most busy nodes, ignoring the border. Ties go to
-//! the first position. It places boxes, so it implements `BoxRule`. Last Nodes can grant any set of
-//! nodes, so it implements `Strategy`.
+//! the first position. Because this strategy places boxes, it implements `BoxRule`. Last Nodes can
+//! grant any set of nodes, so it implements `Strategy`.
 
 use std::collections::BTreeSet;
 
@@ -30,8 +30,8 @@ fn company(free: &Occupancy, at: &Cuboid) -> i64 {
     busy.len() as i64
 }
 
-/// Creates the registry entry. `contiguous::entry` already claims that no free box is missed, and
-/// this function adds the claim that the chosen box has the best score.
+/// Creates the registry entry. `contiguous::entry` already claims that no free box is missed. This
+/// function adds the claim that the chosen box has the best score.
 fn good_company() -> Entry {
     let entry = contiguous::entry("good-company", GoodCompany);
     let does = entry.does.with_claim(|options| Claim {
@@ -70,8 +70,8 @@ impl Strategy for LastNodes {
     }
 }
 
-/// Creates the registry entry. `StrategyKind::own` claims that a strategy for sets of nodes
-/// succeeds exactly when enough nodes are free.
+/// Creates the registry entry. `StrategyKind::own` claims that the strategy, which grants sets of
+/// nodes, succeeds exactly when enough nodes are free.
 fn last_nodes() -> Entry {
     Entry::new("last-nodes", StrategyKind::own(false, |_, _| Ok(Box::new(LastNodes::default()))))
 }

@@ -27,8 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let blocked = why.blocked.expect("the request fits on the empty machine");
     assert_eq!(blocked.jobs, [(B, 8)]);
     let plan = blocked.moves.expect("b can move");
-    // If the moves are made in order, each target is free except for nodes that the moving job
-    // holds. A job with several boxes moves as a whole: `to` replaces `from`, part by part.
+    // If the moves are made in order, each target is free except for nodes held by the job that is
+    // moving. A job with several boxes moves as a whole: `to` replaces `from`, part by part.
     for step in &plan.moves {
         let (from, to) = (Placement::from(step.from.clone()), Placement::from(step.to.clone()));
         println!("move job {} from {from} to {to}", step.job.0);

@@ -1,11 +1,11 @@
 //! Answers questions about a machine, its queue and its running jobs: why a request does not fit,
-//! how many copies of it would fit, which jobs could be moved to make room now or by a given time,
-//! and when jobs will start.
+//! how many copies of the request would fit, which jobs could be moved to make room now or by a
+//! given time, and when jobs will start.
 //!
 //! Except for [`forecasts`], all answers are computed from a [`Snapshot`] of the running jobs and
 //! their nodes. [`why`] combines several answers, and [`Words`] turns the result into sentences.
 //! For jobs queued in a [`Dispatcher`](crate::scheduling::Dispatcher), [`waiting`] explains why one
-//! job is waiting, and [`waits`] explains this for every job.
+//! job is waiting, and [`waits`] does the same for every job.
 //!
 //! ```
 //! use pavior::answers::{SearchLimits, Shape, Snapshot, Weights, slots, unblock};

@@ -27,8 +27,8 @@
 //!
 //! No features are enabled by default. `answers` enables `json`, `simulation` enables `answers`,
 //! and `experiments` enables everything except `serde`. Only `files` opens files, and only
-//! `experiments` starts threads. Everything also compiles for `wasm32-unknown-unknown`, where
-//! opening a file returns an error and runs are single-threaded.
+//! `experiments` starts threads. Everything also compiles for `wasm32-unknown-unknown`. On that
+//! target, opening a file returns an error, and runs are single-threaded.
 //!
 //! The package's `examples` directory contains longer programs. Run one with
 //! `cargo run -p pavior --features experiments --example own_strategy`.
@@ -50,9 +50,9 @@
 //!
 //! # Allocation
 //!
-//! A [`Machine`] combines a [`Grid`] of nodes with a strategy. It either grants a [`Request`] and
-//! returns a [`Placement`], or refuses the request and gives a reason. An exact strategy such as
-//! `tff` refuses only if no box of free nodes has the requested sides.
+//! A [`Machine`] combines a [`Grid`] of nodes with a strategy. The machine either grants a
+//! [`Request`] and returns a [`Placement`], or refuses the request and gives a reason. An exact
+//! strategy such as `tff` refuses a request only if no box of free nodes has the requested sides.
 //!
 //! ```
 //! use pavior::{JobId, Machine, Refusal, Request};
@@ -189,7 +189,7 @@
 //! # Simulations
 //!
 //! A simulation runs synthetic or logged jobs with a given scheduler and strategy, and computes
-//! metrics. If it includes a network, jobs send messages over the machine's links, each job ends
+//! metrics. With a simulated network, jobs send messages over the machine's links, each job ends
 //! once its messages have arrived, and a tick is one network cycle.
 //!
 //! ```

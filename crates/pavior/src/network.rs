@@ -1,7 +1,7 @@
 //! A cycle-accurate wormhole network and the messages that jobs send over it.
 //!
-//! By default, simulations use the [`Worm`] engine. The [`Flit`] engine moves every flit and
-//! defines the correct results. [`patterns`] determine which ranks exchange messages, and a
+//! By default, simulations use the [`Worm`] engine. The [`Flit`] engine moves every flit and is the
+//! reference for correct results. [`patterns`] determine which ranks exchange messages, and a
 //! [`Footprint`] is the set of links that a job's messages can use.
 //!
 //! ```

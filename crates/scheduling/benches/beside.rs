@@ -8,7 +8,7 @@
 //! The machine is a 64x64 mesh, and each side of a job is at most a quarter of the machine's side.
 //! Each row measures either draining a queue, or granting one node to a job whose estimate is a
 //! minute or a century. Estimates of queued jobs are either exact or too long. The time to drain a
-//! queue is processor time as reported by Linux. Compare only rows from the same run.
+//! queue is the processor time reported by Linux. Compare rows only within the same run.
 
 use std::time::{Duration, Instant};
 
@@ -51,8 +51,8 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds.expect("its first word is a number"))
 }
 
-/// Generates jobs that run for up to an hour. Their sides are at least `least`, and their estimates
-/// are up to `most` times the run time.
+/// Generates jobs that run for up to an hour. Their sides are at least `least`, and a job's
+/// estimate is up to `most` times its run time.
 fn jobs(count: usize, least: u64, most: u64) -> impl Iterator<Item = Job> {
     let mut draw = Stream::new(1, 0, "bench");
     (1..=count as u64).map(move |number| {

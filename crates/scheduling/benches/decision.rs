@@ -1,7 +1,7 @@
 //! Measures the cost of a decision as the queue grows, on a crowded 32x36 mesh with `tff`.
 //!
-//! `anew` calls a new scheduler; `after_arrival` calls an existing scheduler once another job has
-//! arrived. Run with `cargo bench -p pavior-scheduling`. Compare only times from the same run.
+//! `anew` calls a new scheduler; `after_arrival` calls an existing scheduler after another job has
+//! arrived. Run with `cargo bench -p pavior-scheduling`. Compare times only within the same run.
 
 use divan::Bencher;
 use pavior_allocation::Machine;

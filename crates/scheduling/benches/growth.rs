@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Each side of a job is uniformly distributed up to half the machine's side, 36 jobs arrive per
-//! mean run time, and `tff` places the jobs. A run prints the elapsed seconds and a checksum of all
-//! start times. Versions that make the same decisions print the same checksum. On a busy host,
+//! mean run time, and `tff` places the jobs. Each run prints the elapsed seconds and a checksum of
+//! all start times. Versions that make the same decisions print the same checksum. On a busy host,
 //! measure processor time or use `valgrind --tool=callgrind`.
 
 use std::hash::Hasher;

@@ -1,7 +1,7 @@
 //! Advance reservations, which keep nodes free for a given period of time.
 //!
 //! Advance reservations are used for maintenance or for runs with a deadline. A job is expected to
-//! run for exactly its estimate, or for one tick if the estimate is zero. It may start only on
+//! run for exactly its estimate, or for one tick if the estimate is zero. The job may start only on
 //! nodes that are open to it, that is, nodes not reserved at any time before its expected end.
 //!
 //! ```text
@@ -147,7 +147,7 @@ impl Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     ahead: Vec<AdvanceReservation>,
-    /// A counter that increases whenever a reservation is added or removed, or expires.
+    /// A counter that is incremented whenever a reservation is added, is removed, or expires.
     state: u64,
 }
 
@@ -223,7 +223,7 @@ impl Calendar {
         }
     }
 
-    /// Returns the first reservation that conflicts with starting a job on these nodes at `at`.
+    /// Returns the first reservation that prevents a job from starting on these nodes at `at`.
     pub fn in_the_way(
         &self,
         at: Time,
@@ -257,7 +257,7 @@ impl Calendar {
         ends
     }
 
-    /// Returns a number that changes whenever a reservation is added or removed, or expires.
+    /// Returns a number that changes whenever a reservation is added, is removed, or expires.
     #[inline]
     pub(crate) fn state(&self) -> u64 {
         self.state

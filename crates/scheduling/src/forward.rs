@@ -64,8 +64,8 @@ pub struct Future<A: Iterator<Item = Job>, L> {
     pub moves: Vec<PlannedMove>,
     /// Jobs that arrive after `now`, in order of arrival.
     pub arrivals: A,
-    /// A function that returns a job's run time, counted from its start. Its second argument is the
-    /// start time of a job that is already running.
+    /// A function that returns a job's run time, counted from the job's start. If the job is
+    /// already running, the second argument is its start time.
     pub length: L,
     /// The end time of the simulation.
     pub end: Time,
@@ -89,7 +89,7 @@ where
     }
 
     /// Works like [`Future::run`], but also calls `goes_on` before advancing the time, and stops if
-    /// it returns false.
+    /// `goes_on` returns false.
     ///
     /// # Errors
     /// Returns the errors of [`Future::run`].
@@ -139,8 +139,8 @@ where
 }
 
 /// Simulates a machine until no jobs are waiting. Returns the waiting jobs in start order, with
-/// their start times. Jobs that never start are omitted. Running jobs end at their expected ends,
-/// and each waiting job runs for exactly its estimate. No other jobs arrive.
+/// their start times. Jobs that never start are omitted. Each running job ends when expected, and
+/// each waiting job runs for exactly its estimate. No other jobs arrive.
 ///
 /// # Errors
 /// Returns an error if the strategy or the scheduler fails.

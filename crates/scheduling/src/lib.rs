@@ -1,9 +1,9 @@
 //! Job scheduling: choosing which waiting job starts next.
 //!
 //! A [`Scheduler`] receives the [`Queue`] of waiting jobs, the [`Running`] jobs with their
-//! estimated ends, and a [`MachineView`] for checking whether a job could start now. It has no
-//! access to strategies or clocks; the caller passes in the time. For a job that would overlap an
-//! advance reservation ([`Calendar`]), the reserved nodes count as taken.
+//! estimated ends, and a [`MachineView`] for checking whether a job could start now. Schedulers
+//! have no access to strategies or clocks; the caller passes in the time. For a job that would
+//! overlap an advance reservation ([`Calendar`]), the reserved nodes count as taken.
 //!
 //! A [`Dispatcher`] combines the queue, the running jobs, the machine and the scheduler, and starts
 //! the jobs that the scheduler chooses. The simulator and all interfaces are built on it.

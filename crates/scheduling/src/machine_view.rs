@@ -63,7 +63,7 @@ impl<'a> MachineView<'a> {
         MachineView { machine, observer, prediction: None, ahead: None, voided, granted: &[] }
     }
 
-    /// Sets the number of changes that voided promises, and the recent grants.
+    /// Sets the recent grants, and the number of changes that voided promises.
     pub(crate) fn after(self, voided: u64, granted: &'a [JobId]) -> MachineView<'a> {
         MachineView { voided, granted, ..self }
     }
@@ -79,8 +79,8 @@ impl<'a> MachineView<'a> {
         MachineView { ahead: Some(ahead), ..self }
     }
 
-    /// Returns the time by which a job's predicted run time on these nodes exceeds its estimate, or
-    /// zero if there is no prediction. The estimate is for the requested box.
+    /// Returns the amount by which a job's predicted run time on these nodes exceeds its estimate,
+    /// which is for the requested box. Returns zero if there is no prediction.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
         // The conversion saturates out-of-range numbers and turns NaN into zero.
@@ -188,8 +188,8 @@ impl<'a> MachineView<'a> {
         self.ahead.as_ref().map(|ahead| ahead.calendar).filter(|calendar| !calendar.is_empty())
     }
 
-    /// Returns the reach of a job that starts now. Jobs with equal requests and reaches get the
-    /// same answer.
+    /// Returns the reach of a job that starts now. The machine treats jobs with equal requests and
+    /// reaches alike.
     #[inline]
     pub fn reach(&self, job: &Job) -> Reach {
         let ahead = self.ahead.as_ref();
@@ -201,8 +201,8 @@ impl<'a> MachineView<'a> {
         self.calendar()?.in_the_way(self.now(), job.estimate, nodes)
     }
 
-    /// Returns a number that changes whenever a job with an unchanged reach could get a different
-    /// answer. Each start or end of a job increases the number by exactly one. While the number
+    /// Returns a number that changes whenever the answer for a job with an unchanged reach could
+    /// differ. Each start or end of a job increases the number by exactly one. While the number
     /// stays the same, a refused job can be granted only if its reach has increased, and only by a
     /// strategy that can miss free nodes.
     #[inline]
@@ -217,15 +217,15 @@ impl<'a> MachineView<'a> {
         self.voided
     }
 
-    /// Returns the jobs that were granted nodes outside the queue since the scheduler was last
-    /// called, in order of the grants. Some may already have ended. A promise is void if it needs
-    /// nodes that one of these jobs will still hold.
+    /// Returns the jobs that have been granted nodes outside the queue since the scheduler was last
+    /// called, in grant order. Some may already have ended. A promise is void if it needs nodes
+    /// that one of these jobs will still hold.
     #[inline]
     pub fn granted(&self) -> &'a [JobId] {
         self.granted
     }
 
-    /// Returns the machine's state, and the current time if answers depend on it. They depend on it
+    /// Returns the machine's state, and the current time if answers depend on the time. They do so
     /// only if there are advance reservations, because reaches then increase over time.
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {

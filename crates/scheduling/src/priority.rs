@@ -25,7 +25,7 @@ pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync
 /// A function that returns a key of any type, or an error.
 type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 
-/// A scheduler that starts jobs in the order of keys computed by a function.
+/// A scheduler that starts jobs in order of a key that a function computes.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }
@@ -110,8 +110,8 @@ pub(crate) struct LeastFirst<K> {
     /// The values of [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
     returns: u64,
     withdrawals: u64,
-    /// The machine's state when all waiting jobs except those in `fresh` were last refused, and the
-    /// time of that refusal if answers depend on it. Used only with `backfill`.
+    /// The machine's state when all waiting jobs except those in `fresh` were last refused and, if
+    /// answers depend on the time, the time of that refusal. Used only with `backfill`.
     passed: Option<(u64, Time)>,
     fresh: BTreeSet<Place<K>>,
     refused: Refused,
@@ -127,8 +127,8 @@ struct Place<K> {
 }
 
 impl<K: Ord + Copy> LeastFirst<K> {
-    /// Creates a scheduler that starts the job with the smallest key, which blocks all others if it
-    /// does not fit.
+    /// Creates a scheduler that starts the job with the smallest key. If that job does not fit, it
+    /// blocks all others.
     pub(crate) fn new(key: impl Fn(&Job) -> K + Send + Sync + 'static) -> LeastFirst<K> {
         LeastFirst::fallible(Box::new(move |job| Ok(key(job))), false)
     }

@@ -7,7 +7,7 @@ use pavior_workload::Job;
 /// Waiting jobs in order of arrival.
 ///
 /// Adding a job or removing the first one takes O(1) time. Removing any other job shifts either the
-/// jobs before it or the jobs after it, whichever are fewer.
+/// jobs before it or the jobs after it, whichever group is smaller.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;

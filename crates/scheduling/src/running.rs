@@ -22,16 +22,16 @@ impl RunningJob {
         self.start.saturating_add(self.job.estimate)
     }
 
-    /// Returns the expected end: the start time plus the estimate. The estimate is doubled until
-    /// this end is in the future.
+    /// Returns the expected end: the start time plus the estimate, which is doubled until this end
+    /// is in the future.
     ///
     /// A job that outruns its estimate is expected to take twice as long. This guess is off by at
     /// most a factor of two. Assuming instead that the job may end at any moment would stop all
-    /// backfilling while it runs: a waiting job would be promised its nodes immediately, and no
-    /// other job could end before the promised time.
+    /// backfilling while the job runs: a waiting job would be promised its nodes immediately, and
+    /// no other job could end before the promised time.
     ///
     /// A job with an estimate of zero is expected to end when it starts, but ends only after the
-    /// scheduler has been called. It does not count as late during that call.
+    /// scheduler has been called. Such a job does not count as late during that call.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));

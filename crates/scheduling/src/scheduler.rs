@@ -56,8 +56,8 @@ impl Start {
         Start { index, placement: None }
     }
 
-    /// Creates a decision to start a job on the given nodes, which must be free, no fewer than
-    /// requested, and compatible with the job's shape and [`Freedom`](pavior_mesh::Freedom).
+    /// Creates a decision to start a job on the given nodes, which must be free, at least as many
+    /// as requested, and compatible with the job's shape and [`Freedom`](pavior_mesh::Freedom).
     pub fn on(index: usize, placement: Placement) -> Start {
         Start { index, placement: Some(placement) }
     }

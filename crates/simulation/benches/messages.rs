@@ -73,8 +73,8 @@ fn nothing_known(bencher: Bencher<'_, '_>, strategy: &str) {
         .bench_refs(|setup| go(setup, &mut []));
 }
 
-/// Measures a run with known histories. All but the first replication of an experiment are such
-/// runs.
+/// Measures a run with known histories. Every replication of an experiment except the first is such
+/// a run.
 #[divan::bench(args = ["ff", "lssa", "nas"], sample_count = 10)]
 fn all_known(bencher: Bencher<'_, '_>, strategy: &str) {
     let setup = all_to_all(strategy, Histories::default());

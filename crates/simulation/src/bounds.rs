@@ -163,8 +163,8 @@ pub(crate) struct Watch {
     endless_arrivals: bool,
     pace: Pace,
     interruptions: FxHashMap<JobId, u64>,
-    /// The number of completions as of the last time step. Whenever it changes, the counts of idle
-    /// time steps and interruptions are reset.
+    /// The number of completions as of the last time step. Whenever this number changes, the counts
+    /// of idle time steps and interruptions are reset.
     completed: u64,
     in_vain: u64,
     interrupted: u64,

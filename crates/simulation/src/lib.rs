@@ -4,8 +4,8 @@
 //! cannot affect a run.
 //!
 //! Simultaneous events are processed in this order: departures, repairs, failures, and arrivals (in
-//! workload order). The scheduler then starts jobs until it chooses no more. A zero-length job
-//! departs in another pass at the same time.
+//! workload order). The scheduler then starts jobs until it chooses none. A zero-length job departs
+//! in another pass at the same time.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bounds;

@@ -9,8 +9,8 @@
 //!   (`earliest`), and
 //! - on a fork in which these moves are made, the strategy grants the oldest waiting job its nodes.
 //!
-//! The scheduler is then called again. The same oldest job is considered only once in each state of
-//! the machine.
+//! The scheduler is then called again. The same oldest job is considered at most once in each state
+//! of the machine.
 //!
 //! Cost: that of `earliest`, plus that of `unblock` for at most [`MOST_JOBS`] jobs and [`BUDGET`]
 //! words.
@@ -27,7 +27,7 @@ use rustc_hash::FxHashMap;
 
 /// The maximum number of jobs to move to make room for one job.
 const MOST_JOBS: usize = 3;
-/// The maximum number of words to read while planning, which takes about 1 ms.
+/// The maximum number of words to read while planning. Reading them takes about 1 ms.
 const BUDGET: u64 = 200_000;
 
 /// The cost of moving running jobs, and the rule for which jobs may be moved.

@@ -8,8 +8,8 @@
 
 use crate::Ending;
 
-/// The number of interruptions considered normal for each completed or running job. Only
-/// interruptions that lose all work since the job's last start count.
+/// The number of interruptions considered normal for each completed or running job. An interruption
+/// counts only if all work since the job's last start is lost.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
 /// The number of excess interruptions at which a run may be considered hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;

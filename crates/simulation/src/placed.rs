@@ -1,7 +1,7 @@
 //! Replays jobs at their original times on their original nodes, without a scheduler.
 //!
-//! Several jobs may hold the same node at the same time; it becomes free when the last of them
-//! ends. Cost: O(jobs log jobs), plus the total number of nodes held by all jobs.
+//! Several jobs may hold the same node at the same time; the node becomes free when the last of
+//! them ends. Cost: O(jobs log jobs), plus the total number of nodes held by all jobs.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;

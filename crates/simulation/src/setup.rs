@@ -60,8 +60,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Creates the settings for a run. The strategy and the scheduler can be names with options, or
-    /// selections.
+    /// Creates the settings for a run. The strategy and the scheduler can be selections, or names
+    /// with options.
     ///
     /// # Errors
     /// Returns an error if a name is invalid.

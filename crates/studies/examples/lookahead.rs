@@ -1,4 +1,4 @@
-//! A look-ahead scheduler to be measured by the yardstick. It shows how much can be gained by using
+//! A look-ahead scheduler that the yardstick can measure. It shows how much can be gained by using
 //! far more computation than EASY does.
 //!
 //! ```sh
@@ -10,7 +10,7 @@
 //! Before each decision, the scheduler considers several alternatives: starting the job that EASY
 //! would choose, starting one of the oldest jobs that fit, and, if any job is running, starting no
 //! job. It tries every alternative in the same few futures. In each future, EASY continues on a
-//! copy of the machine, run times are drawn as fractions of the estimates, based on past jobs, and
+//! copy of the machine. Run times are drawn as fractions of the estimates, based on past jobs, and
 //! arriving jobs are drawn from earlier arrivals. The scheduler chooses the alternative after which
 //! jobs start earliest on average; ties go to EASY's choice. Large jobs are protected from
 //! starvation only by their weight in this average.
@@ -138,7 +138,7 @@ impl LookAhead {
         self.easy.build(()).expect("EASY needs no environment")
     }
 
-    /// Records which jobs arrived or ended since the last call.
+    /// Records which jobs have arrived or ended since the last call.
     fn learn(&mut self, now: Time, queue: &Queue, running: &Running) {
         let (shares, asked) = (&mut self.shares, self.asked);
         self.ran.retain(|&job, &mut (start, said)| {

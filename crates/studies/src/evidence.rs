@@ -175,7 +175,7 @@ impl<'e> PointEvidence<'e> {
         self.middle(metric, &sample, &[point])
     }
 
-    /// Returns the mean of a sample with one number per run, or its median for a measured time.
+    /// Returns the mean or, for a measured time, the median of a sample with one number per run.
     fn middle(&self, metric: Observed, sample: &[f64], points: &[usize]) -> Option<Estimate> {
         if !metric.is_measured() {
             let middle = (mean(sample)?, half_width(sample, 0.95));
@@ -194,7 +194,7 @@ impl<'e> PointEvidence<'e> {
         self.compared(metric, pair, |x, y| x / y, |all| Some((all.ratio?, all.ratio_ci95)))
     }
 
-    /// Returns the difference of a metric's values at two points that use the same jobs.
+    /// Returns the difference between a metric's values at two points that use the same jobs.
     pub(super) fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         let of_all = |all: Paired| Some((all.difference, all.difference_ci95));
         self.compared(metric, pair, |x, y| x - y, of_all)

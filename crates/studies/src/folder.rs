@@ -25,7 +25,7 @@ pub struct PaperError {
     pub file: &'static str,
     /// A description of the error.
     pub reason: String,
-    /// The file's text, and the range in it where the error occurred, if known.
+    /// The file's text and the range in which the error occurred, if known.
     pub place: Option<(String, Range<usize>)>,
 }
 

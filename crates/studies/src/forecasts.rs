@@ -16,7 +16,7 @@ pub const FUTURES: usize = 8;
 const HELD: [f64; 2] = [0.87, 0.93];
 /// Like [`HELD`], but for each third of the jobs, grouped by node count.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
-/// The minimum number of jobs in a third that is judged.
+/// The minimum number of jobs in a third for it to be judged.
 const FEWEST: u64 = 500;
 
 /// Returns the text of the experiment file. The quick version uses only a few jobs from each log.

@@ -1,4 +1,4 @@
-//! Papers described as data (experiments and statements), and the code that judges them.
+//! Papers described as data (experiments and statements), and the code that judges the statements.
 //!
 //! A paper is a directory of TOML files, either built in from `papers/` or supplied by a user:
 //!

@@ -31,7 +31,7 @@ pub enum Verdict {
     Holds,
     /// The claim is consistent with our interval only if the interval is widened by the tolerance.
     Tolerance,
-    /// The claim is inconsistent even with our widened interval.
+    /// The claim is inconsistent with even our widened interval.
     Differs,
 }
 

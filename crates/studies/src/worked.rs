@@ -33,8 +33,7 @@ enum Finds {
     Candidates { around: usize, rows: Vec<Candidate> },
     /// The mean number of nodes in the busy boxes.
     MeanSize(f64),
-    /// The index and the number of busy neighbors of the requested box when it is placed at this
-    /// base.
+    /// The requested box's index and number of busy neighbors when the box is placed at this base.
     Contact { base: [u16; 2], index: i64, busy: usize },
 }
 

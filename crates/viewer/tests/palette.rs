@@ -1,5 +1,5 @@
-//! Tests that job and tenant colors can be distinguished, including by colorblind people, and that
-//! they contrast with their surroundings, in light and dark mode.
+//! Tests, in light and dark mode, that job and tenant colors contrast with their surroundings and
+//! can be distinguished, including by color-blind people.
 
 /// The minimum distance between two colors in OKLab, where lightness ranges from 0 to 1. Adjacent
 /// colors can be distinguished at distances above about 0.02.
@@ -10,8 +10,8 @@ const CONTRAST: f64 = 3.0;
 type Rgb = [f64; 3];
 type Rows = [Rgb; 3];
 
-/// Matrices that simulate normal vision, and vision without the cones for long, medium or short
-/// wavelengths (Machado, Oliveira and Fernandes 2009), for colors in linear light.
+/// Matrices for colors in linear light. They simulate normal vision, and vision without the cones
+/// for long, medium or short wavelengths (Machado, Oliveira and Fernandes 2009).
 const EYES: [(&str, Rows); 4] = [
     ("all cones", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     (
@@ -40,7 +40,7 @@ const EYES: [(&str, Rows); 4] = [
     ),
 ];
 
-/// The OKLab matrices (Ottosson 2020), from linear light to cones and from cube roots to Lab.
+/// The OKLab matrices (Ottosson 2020): from linear light to cones, and from cube roots to Lab.
 const CONES: Rows = [
     [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
     [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],

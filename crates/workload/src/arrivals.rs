@@ -33,7 +33,7 @@ struct Feedback {
     jobs: Vec<Option<Job>>,
     /// For each job, the number of events it is still waiting for.
     open: Vec<u32>,
-    /// For each job, whether it has started and whether it has ended.
+    /// For each job, two flags: whether it has started and whether it has ended.
     passed: Vec<[bool; 2]>,
     /// The links, sorted by predecessor.
     links: Vec<Link>,

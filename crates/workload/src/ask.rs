@@ -29,7 +29,7 @@ pub enum Ask {
     /// A number of nodes.
     Nodes(u32),
     /// The number of nodes in a box that has a side longer than the maximum for any machine.
-    /// Strategies that place boxes refuse the request.
+    /// Strategies that place boxes refuse such a request.
     Beyond(u32),
 }
 
@@ -85,7 +85,7 @@ impl Ask {
     /// Reads the same fields as [`Ask::read`], but with the shape as text, such as `4x4x2`.
     ///
     /// # Errors
-    /// Returns the same errors as [`Ask::read`]. Also returns an error if a side is not a number.
+    /// Returns an error in the same cases as [`Ask::read`], and if a side is not a number.
     pub fn typed(shape: Option<&str>, nodes: Option<u32>, grid: &Grid) -> Result<Ask, AskFault> {
         let sides = shape.map(|typed| typed.split('x').map(|part| side(typed, part)).collect());
         let sides: Option<Vec<u64>> = sides.transpose()?;

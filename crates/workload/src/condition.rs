@@ -30,7 +30,7 @@ impl Condition {
         }
     }
 
-    /// Returns this condition with each name replaced by the log's number for it.
+    /// Returns this condition with each name replaced by its number in the log.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.
@@ -111,7 +111,7 @@ impl JobRule {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
     }
 
-    /// Returns this rule with each name replaced by the log's number for it.
+    /// Returns this rule with each name replaced by its number in the log.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.

@@ -47,7 +47,7 @@ impl FreedomRule {
         found.map(|(level, _)| *level)
     }
 
-    /// Returns this rule with each name replaced by the log's number for it.
+    /// Returns this rule with each name replaced by its number in the log.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.

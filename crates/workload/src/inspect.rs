@@ -67,7 +67,7 @@ pub struct LogSummary {
     pub run_histogram: Vec<Bin>,
     /// Arrivals by hour and by weekday.
     pub arrivals: Arrivals,
-    /// The log's format, if the summary was read from a log. Serialized to JSON as its title.
+    /// The log's format, if the summary was read from a log. In JSON, it is given by its title.
     pub format: Option<Format>,
     /// The value of `MaxNodes` in the header.
     pub header_nodes: Option<u64>,

@@ -52,12 +52,12 @@ pub enum Service {
     Messages(u64),
     /// A number of iterations of the job's communication pattern.
     Iterations(u64),
-    /// Computation interleaved with the job's communication pattern. The two times add up to the
-    /// run time that the job has in its requested box when the job is alone on the machine.
+    /// Computation interleaved with the job's communication pattern. The times for both add up to
+    /// the job's run time in its requested box when the job is alone on the machine.
     Partly {
         /// The time spent computing.
         compute: Time,
-        /// The time spent communicating in the requested box when the job is alone on the machine.
+        /// The communication time in the requested box when the job is alone on the machine.
         communicate: Time,
     },
 }

@@ -12,7 +12,7 @@ use crate::traces::{LineError, Lines, ReadError};
 /// Nodes that no job may use between two times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservedNodes {
-    /// The reserved boxes. There is at least one, and boxes may overlap.
+    /// The reserved boxes. There is at least one box, and boxes may overlap.
     pub boxes: Vec<Cuboid>,
     /// The time from which the nodes must be free.
     pub from: Time,

@@ -1,7 +1,7 @@
 //! The program's bill of materials (CycloneDX 1.6, JSON), and the licenses of its components.
 //!
-//! The parts are the packages that `cargo tree` lists for the program with all interfaces,
-//! excluding build tools, and the npm packages in the page bundle.
+//! The parts are the npm packages in the page bundle, and the packages that `cargo tree` lists for
+//! the program with all interfaces, excluding build tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

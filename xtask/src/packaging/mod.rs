@@ -17,7 +17,7 @@ use std::process::Command;
 use self::files::{copy_into, file_names, make_folder, write};
 use crate::{notes, process, python};
 
-/// The oldest glibc that a release supports, which is that of manylinux_2_28.
+/// The oldest glibc version that a release supports: that of manylinux_2_28.
 const GLIBC: (u32, u32) = (2, 28);
 
 /// Programs needed to create a release, from the Debian packages dpkg and binutils.

@@ -207,8 +207,8 @@ impl Browser {
         self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
     }
 
-    /// Writes a screenshot in a format supported by the protocol, such as WebP, after the page has
-    /// had time to draw.
+    /// Writes a screenshot in a format that the protocol supports (such as WebP), after the page
+    /// has had time to draw.
     pub fn screenshot(&mut self, file: &str, form: &Value) {
         let Some(folder) = std::env::var_os("PAVIOR_SCREENSHOTS") else { return };
         std::thread::sleep(DRAWING_TIME);

@@ -44,8 +44,8 @@ fn answers_equal_the_shared_table() {
         let jobs = case["jobs"].as_array().unwrap();
         let end = |job: &Value| job["end"].as_u64().unwrap();
         let times: Vec<_> = jobs.iter().map(|job| (format!("{}.00", end(job)), end(job))).collect();
-        // Numbers start at 1 in the table, but at 0 in a run. Replace larger ones first to avoid
-        // clashes.
+        // Job numbers start at 1 in the table but at 0 in a run. Replace larger numbers first, to
+        // avoid clashes.
         let numbers = (0..jobs.len()).rev();
         let mut names: Vec<_> =
             numbers.map(|job| (format!("job {job}"), format!("job {}", job + 1))).collect();

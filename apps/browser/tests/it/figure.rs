@@ -1,4 +1,4 @@
-//! Tests the live figures on the strategy pages in Chromium, served by a web server.
+//! Tests the live figures on the strategy pages, which a web server serves to Chromium.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -74,7 +74,7 @@ const ANSWERED: &str = "window.answered = async (place) => {
     return place.dataset.result;
 }";
 
-/// Checks that all examples get their documented answers, and that the engine is not loaded before
+/// Checks that all examples give their documented answers, and that the engine is loaded only after
 /// a click.
 #[test]
 fn examples_have_their_documented_answers() {
@@ -112,8 +112,8 @@ fn examples_have_their_documented_answers() {
     assert_eq!(browser.value(loaded), 1);
 }
 
-/// Checks that the figures work with the keyboard, are accessible, and are no wider than the
-/// screen. Checks this on a wide screen in light mode and on a narrow one in dark mode.
+/// Checks, on a wide screen in light mode and on a narrow one in dark mode, that the figures work
+/// with the keyboard, are accessible, and are no wider than the screen.
 #[test]
 fn figures_are_accessible() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

@@ -12,8 +12,8 @@ fn open(browser: &mut Browser, hash: &str) -> Option<()> {
 
 const COMPLETED: &str = "window.pavior.sides.map((side) => side.state.completed)";
 
-/// Checks that both machines run in the initial view, and that the difference has a confidence
-/// interval after enough jobs. Changing a setting restarts the runs and updates the address.
+/// Checks that both machines run in the initial view, that the difference has a confidence interval
+/// after enough jobs, and that changing a setting restarts the runs and updates the address.
 #[test]
 fn two_runs_are_compared() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
@@ -45,8 +45,8 @@ fn two_runs_are_compared() {
     browser.until("document.getElementById('fault').textContent");
 }
 
-/// Checks that both machines answer a question about a shape after they are paused with the space
-/// bar.
+/// Checks that both machines, after being paused with the space bar, answer a question about a
+/// shape.
 #[test]
 fn questions_can_be_asked_with_the_keyboard() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

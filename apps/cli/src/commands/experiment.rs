@@ -49,8 +49,8 @@ pub(crate) fn say_left_out(specification: &Specification) {
     }
 }
 
-/// Writes the result files of a finished experiment. They contain the command that reproduces the
-/// numbers, even if the user ran a different one.
+/// Writes the result files of a finished experiment. The files contain the command that reproduces
+/// the numbers, even if the user ran a different command.
 pub(crate) fn publish(
     specification: &Specification,
     samples: &Samples,

@@ -53,8 +53,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 }
 
 /// Takes a snapshot, and finds where a request fits or which jobs block it. The second value is
-/// `None` if the request has no shape. Jobs without an end time never end. If any end time is
-/// invalid, all end times are ignored.
+/// `None` if the request has no shape. Jobs without an end time are assumed to run forever. If any
+/// end time is invalid, all end times are ignored.
 fn diagnose(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);
@@ -82,7 +82,7 @@ struct ExplainReport {
     busy: Busy,
     request: Request,
     answers: Vec<Answer>,
-    /// The skipped strategies, or `None` if unsupported strategies are an error.
+    /// The skipped strategies, or `None` if an unsupported strategy is an error.
     skipped: Option<Vec<LeftOut>>,
     snapshot: Snapshot,
     /// A free location for the request or the jobs that block it, unless the request has no shape.

@@ -45,8 +45,8 @@ pub(crate) fn print(
 /// never finds. Results that omit such jobs cannot be compared, because they cover different jobs.
 ///
 /// # Errors
-/// Returns an error if jobs never started and there are several results. The caller reports the
-/// error after writing the results.
+/// Returns an error if some jobs never started and there are several results. The caller reports
+/// this error after writing the results.
 pub(crate) fn check_stuck_jobs(
     specification: &Specification,
     samples: &Samples,

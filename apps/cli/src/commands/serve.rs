@@ -126,7 +126,7 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
 }
 
 /// Splits `NAME=GRID`. The default name is `default`. Names may contain only characters that need
-/// no escapes in URLs and metrics.
+/// no escaping in URLs and metrics.
 fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
     let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::run_directory::{self, Part, read_in};
 use crate::{files, logs, output, pool};
 
-/// A range of a point's replications, as JSON. Unlike a [`Span`], it includes the last replication.
+/// A range of a point's replications, as JSON. Unlike in a [`Span`], the end is inclusive.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Replications {

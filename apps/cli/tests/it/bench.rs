@@ -87,8 +87,8 @@ fn after_a_refusal_the_oldest_job_departs() {
     assert_eq!((&row["granted"], &row["refused"]), (&150.into(), &150.into()));
     assert_eq!(row["busy_submeshes"], 0.5);
     assert_eq!(row["warmup_attempts"], 0);
-    // The shape rule turns 3 nodes into a 2x2 box, so no two such jobs fit on the machine unless
-    // they may be split into pieces.
+    // The shape rule turns 3 nodes into a 2x2 box, so two such jobs fit on the machine only if they
+    // may be split into pieces.
     let sizes = log(&folder, &[1, 3, 9]);
     let rows = counted(&bench(&format!("--machine mesh:2x2 --strategy ff,naive --trace {sizes}")));
     assert_eq!(rows[0]["busy_submeshes"], 0.5);

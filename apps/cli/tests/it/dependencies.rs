@@ -14,7 +14,7 @@ fn folder(log: &str) -> Folder {
     folder
 }
 
-/// Replays a log, checks that the command succeeds, and returns its messages.
+/// Replays a log, checks that the command succeeds, and returns its messages on standard error.
 fn simulate(log: &str, more: &str) -> String {
     let plain = "--machine mesh:4x4 --strategy tff --scheduler fcfs --no-timing";
     noted(&words(&format!("simulate --trace {log} {plain} {more}")), "").1

@@ -236,7 +236,7 @@ fn log_paths_are_relative_to_the_experiment_file() {
     assert_eq!(rows[0]["metrics"].get("latency"), Some(&serde_json::Value::Null));
     let resumed = format!("{run} --resume");
     good(&words(&resumed));
-    // Changing the log makes it a different experiment.
+    // With a changed log, the experiment is a different one.
     folder.write("log.swf", log.replace(" 60 ", " 61 "));
     refused_for(&words(&resumed), "another experiment");
 }
@@ -269,7 +269,7 @@ fn changed_bytes_in_a_finished_directory_are_detected_or_harmless() {
             std::fs::write(&path, &whole).unwrap();
         }
     }
-    // A changed replication is reported with its line number, and runs again on request.
+    // A changed replication is reported with its line number, and is rerun on request.
     let whole = folder.read("out/replications.csv");
     let second = whole.lines().nth(2).unwrap();
     let changed = whole.replace(second, &second.replacen('.', ",", 1));

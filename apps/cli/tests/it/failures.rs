@@ -93,7 +93,7 @@ fn failure_classes_spares_and_slices_affect_results() {
     let of = |strategy| value(&plain, strategy, "slice_availability");
     assert!([of(0), of(1)].iter().all(|share| (0.1..1.0).contains(share)), "{plain}");
     assert!(value(&plain, 0, "slice_free") < of(0) && value(&plain, 0, "jobs_hit") > 0.0);
-    // Here, only failed switches make slices unavailable, never failed cubes.
+    // Here, slices become unavailable only when switches fail, never when cubes fail.
     let spare = value(&run("--spare-switches 3"), 0, "slice_availability");
     assert!(spare > of(0), "{spare}");
     assert!(value(&run("--spares 49"), 0, "slice_availability") < 1e-9);

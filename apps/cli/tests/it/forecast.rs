@@ -92,8 +92,8 @@ fn tables_and_csv_contain_the_json_values() {
     assert!(table.contains("2        9     2.0"), "{table}");
 }
 
-/// Checks that a job that needs an unavailable node has no start time: every 3x3 box contains [1,
-/// 1]. Under `fcfs`, the next job has no start time either, but for a different reason.
+/// Checks that a job has no start time if it needs an unavailable node (every 3x3 box contains [1,
+/// 1]). Under `fcfs`, the next job has no start time either, but for a different reason.
 #[test]
 fn a_job_that_cannot_start_has_no_time() {
     let (_folder, busy) = Folder::with("busy.jsonl", r#"{"node":[1,1]}"#);

@@ -110,8 +110,8 @@ fn a_large_compressed_input_needs_an_option() {
     good(&["trace", "inspect", &path, "--max-input", "100000"]);
 }
 
-/// Checks limits that are not constants in a library: the value in docs/limits.md must be accepted
-/// and any greater value rejected.
+/// Checks limits that are not constants in a library: the value in docs/limits.md must be accepted,
+/// and any greater value must be rejected.
 #[test]
 fn values_beyond_the_documented_limits_are_rejected() {
     let generate = "trace generate lublin --nodes 16 --jobs";

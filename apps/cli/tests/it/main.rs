@@ -61,7 +61,7 @@ impl Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
-    /// Creates a folder with one file, and returns that file's path too.
+    /// Creates a folder with one file. Returns the folder and the file's path.
     fn with(name: &str, contents: impl AsRef<[u8]>) -> (Folder, String) {
         let folder = Folder::new();
         let path = folder.write(name, contents);

@@ -1,5 +1,5 @@
-//! Tests that invalid usage or input results in exit status 2 and a clear message that shows the
-//! position of the error, without a panic.
+//! Tests that invalid usage or input does not cause a panic, but results in exit status 2 and a
+//! clear message that shows the position of the error.
 
 use crate::{Folder, good, gzipped, refused, refused_for, words};
 

@@ -68,7 +68,7 @@ fn filters_reduce_the_number_of_series() {
     assert!(note.contains("18 series") && note.contains("--filter"), "{note}");
     assert!(note.contains("strategy, scheduler") && note.contains("scheduler=fcfs"), "{note}");
     // With one scheduler, there are still nine series, one more than the limit. The note does not
-    // suggest the parameter that is already filtered.
+    // suggest filtering by a parameter that is already filtered.
     let (_, note) = plot(&["--filter", "scheduler=fcfs"]);
     assert!(note.contains("9 series") && note.contains("strategy=ff"), "{note}");
     let (chart, note) =
@@ -143,8 +143,8 @@ fn numbers_that_cannot_be_drawn_are_refused() {
             assert!(message.contains(option) && message.contains("finite"), "{message}");
         }
     }
-    // Unescaped, the job name would end the title element. It also contains a character that XML
-    // forbids.
+    // Unescaped, the job name would end the title element. The name also contains a character that
+    // XML forbids.
     let svg = good(&words(&format!("{plot} --at 1")));
     assert!(!svg.contains("</title>\u{1}") && !svg.contains('\u{1}'), "{svg}");
     let svg = good(&words(&format!("{plot} --from 0")));

@@ -1,5 +1,5 @@
-//! Tests repeated members in JSON: every parser of untrusted JSON rejects them, with a message that
-//! contains the name of the member.
+//! Tests that every parser of untrusted JSON rejects repeated members, with a message that contains
+//! the member's name.
 
 use crate::{Folder, good_input, refused, refused_for, refused_input_for, words};
 

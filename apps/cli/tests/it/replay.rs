@@ -1,4 +1,4 @@
-//! Tests that a service that receives a day of arrivals makes the same placements as `simulate`.
+//! Tests that a service, when sent a day of arrivals, makes the same placements as `simulate`.
 //!
 //! The client sends arrivals and departures in chronological order. The client's speed has no
 //! effect on the result: by default it never pauses, and `PAVIOR_REPLAY_SPEED=1000` replays a day

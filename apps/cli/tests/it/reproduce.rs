@@ -145,8 +145,8 @@ fn a_quick_run_judges_the_gabl_paper() {
 const READINGS: &str =
     "default sorted ranks-by-part gabl-unturned pipelined from-zero rounded-up buffer-8";
 
-/// Copies the folder of the GABL paper, but keeps only the interpretations listed in `READINGS` and
-/// the last choice. Returns the path of the copy.
+/// Copies the GABL paper's folder, but keeps only the interpretations listed in `READINGS`, and
+/// only the last of the choices. Returns the path of the copy.
 fn few_readings(folder: &Folder) -> String {
     let paper = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/gabl");
     let few = folder.path("gabl");

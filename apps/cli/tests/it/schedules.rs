@@ -1,4 +1,4 @@
-//! Tests schedulers on the command line. The tests read `.sim` logs and check the output files.
+//! Tests schedulers on the command line by replaying `.sim` logs and checking the output files.
 
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ fn no_job_overtakes_from_outside_the_window() {
     // The window of 3 begins at job 1 and ends at job 3, even after jobs 2 and 3 have started.
     assert_eq!(started("window:3"), [0, 100, 2, 3, 110, 110]);
     assert_eq!(started("scan-all"), [0, 100, 2, 3, 4, 5]);
-    // Jobs 2 to 5 end before job 1 could start.
+    // Jobs 2 to 5 end before job 1 can start.
     assert_eq!(started("easy"), started("scan-all"));
 }
 

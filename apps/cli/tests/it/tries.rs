@@ -187,8 +187,8 @@ fn hostile_option_values_do_not_panic() {
 }
 
 /// Returns a command's arguments with the option's value replaced, or with the option appended if
-/// absent. If the command already contains the option's short form, the last value wins or is
-/// rejected.
+/// absent. If the command already contains the option's short form, either the last value wins or
+/// the command is rejected.
 pub(crate) fn with_option<'a>(command: &'a str, option: &'a str, value: &'a str) -> Vec<&'a str> {
     let mut arguments = words(command);
     match arguments.iter().position(|given| *given == option) {

@@ -1,5 +1,5 @@
-//! Tests `pavior yardstick`. An independent checker accepts its bounds and rejects false ones. The
-//! placements alone suffice to reconstruct the yardstick's runs.
+//! Tests `pavior yardstick`: an independent checker accepts its bounds and rejects false ones, and
+//! the placements alone suffice to reconstruct its runs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -175,7 +175,7 @@ impl Candidate {
         sender.send_if_modified(|old| std::mem::replace(old, is_leader) != is_leader);
     }
 
-    /// Releases the Lease if this replica is active. If releasing it fails, the Lease expires.
+    /// Releases the Lease if this replica is active. If that fails, the Lease expires on its own.
     async fn release(&self, writer: &Writer) {
         let is_leader = self.is_leader(Instant::now());
         let Some(mut lease) = self.lease().cloned().filter(|_| is_leader) else { return };

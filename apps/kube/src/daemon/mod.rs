@@ -60,7 +60,7 @@ pub enum Mode {
     /// The daemon changes the cluster only while this replica holds the Lease.
     #[default]
     Elected,
-    /// The daemon changes the cluster even if another replica is active, which is safe.
+    /// The daemon changes the cluster even if another replica is active. This is safe.
     Always,
     /// The daemon never changes the cluster.
     Observe {

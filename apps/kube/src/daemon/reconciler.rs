@@ -36,7 +36,7 @@ struct ActionKey {
     kind: Discriminant<Action>,
     object: ObjectRef,
     /// The state of a check and the placement on which it depends. If that placement has just been
-    /// deleted, the check is answered differently although the Workload is unchanged.
+    /// deleted, the answer to the check changes even though the Workload does not.
     check: Option<(CheckState, Option<ObjectRef>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Writes the status of each machine if it differs from the one in the cluster.
+//! Writes each machine's status if that status differs from the one in the cluster.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

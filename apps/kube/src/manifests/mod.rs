@@ -88,7 +88,7 @@ fn definition(mut definition: CustomResourceDefinition) -> String {
     serde_saphyr::to_string(&definition).expect("a definition is plain data")
 }
 
-/// Removes parts that schema generation adds: nullability, defaults that the API server would
+/// Removes parts added by schema generation: nullability, defaults that the API server would
 /// insert, and Rust integer formats.
 fn strict(schema: &mut JSONSchemaProps) {
     (schema.title, schema.nullable, schema.default) = (None, None, None);

@@ -88,8 +88,8 @@ impl Job {
         self.label(GLOBAL_INDEX).and_then(parse_digits)
     }
 
-    /// Returns true if the Job has succeeded or failed. Its last pods may not have ended, because
-    /// `SuccessCriteriaMet` and `FailureTarget` are set before that.
+    /// Returns true if the Job has succeeded or failed. Its last pods may still be running, because
+    /// `SuccessCriteriaMet` and `FailureTarget` are set before all pods have ended.
     pub(crate) fn is_finished(&self) -> bool {
         let ends = ["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"];
         ends.iter().any(|kind| Condition::holds(&self.status.conditions, kind))

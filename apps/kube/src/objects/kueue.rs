@@ -147,7 +147,7 @@ pub(crate) struct FlavorSpec {
     pub(crate) tolerations: Vec<Toleration>,
 }
 
-/// The quota held by a Job that gets its box before it is admitted.
+/// The quota held by a Job that gets its box before being admitted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Quota {
     pub(crate) workload: ObjectRef,

@@ -1,6 +1,6 @@
-//! API server objects, reduced to the fields that decisions depend on. Users can put anything into
-//! an object. The API server limits an object's size (1.5 MB), and we drop unneeded fields while
-//! parsing. We keep only annotations that begin with `pavior.dev`.
+//! API server objects, reduced to the fields that decisions depend on. Because users can put
+//! anything into an object (up to the API server's limit of 1.5 MB), we drop unneeded fields while
+//! parsing, and keep only annotations that begin with `pavior.dev`.
 
 mod job;
 mod kueue;

@@ -38,7 +38,7 @@ pub(crate) struct PlacementSpec {
     /// The Job's uid.
     #[schemars(length(max = 64))]
     pub(crate) job_uid: Uid,
-    /// The uids of the Jobs in a set that shares one box, in rank order.
+    /// The uids, in rank order, of the Jobs in a set that shares one box.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 65_536), inner(length(max = 64)))]
     pub(crate) set: Vec<Uid>,

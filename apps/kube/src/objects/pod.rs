@@ -29,7 +29,7 @@ pub(crate) struct PodSpec {
     pub(crate) scheduling_gates: Vec<PodSchedulingGate>,
     #[serde(default)]
     pub(crate) node_selector: BTreeMap<String, String>,
-    /// The affinity as written in the spec. A patch extends it.
+    /// The affinity as written in the spec, to be extended by a patch.
     pub(crate) affinity: Option<CompactJson>,
     #[serde(default)]
     pub(crate) tolerations: Vec<Toleration>,
@@ -90,7 +90,7 @@ impl Pod {
         self.spec.node_name.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// Returns the node that the pod's affinity names, if all terms name the same one.
+    /// Returns the node that the pod's affinity names, if all of its terms name the same node.
     pub(crate) fn target_node(&self) -> Option<String> {
         let terms = self.spec.required()?.node_selector_terms;
         let named = |term: &NodeSelectorTerm| {

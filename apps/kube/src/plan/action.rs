@@ -17,7 +17,7 @@ pub(crate) enum Absence {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CheckUpdate {
     pub(crate) workload: ObjectRef,
-    /// Our check's position among the Workload's checks. `check` is its name.
+    /// Our check's position among the Workload's checks. The check's name is in `check`.
     pub(crate) index: usize,
     pub(crate) check: String,
     pub(crate) answer: CheckAnswer,

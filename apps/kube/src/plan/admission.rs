@@ -1,7 +1,7 @@
 //! Answers Kueue's admission checks with `Ready` once a Job has a box, and until then with the
 //! reason why it is waiting. A Job that has waited for `quotaSeconds` releases its quota. If an
-//! admitted Job loses its box, its check stays unchanged for the same time. If the check were
-//! `Pending`, Kueue would stop the Job but keep its quota reserved.
+//! admitted Job loses its box, its check stays unchanged for the same length of time, because if
+//! the check were `Pending`, Kueue would stop the Job but keep its quota reserved.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -71,7 +71,7 @@ pub(super) fn answer(
     actions
 }
 
-/// Returns the Jobs on a machine that hold quota, each with its quota.
+/// Returns a machine's Jobs that hold quota, each with its quota.
 fn with_quota(context: PlanContext<'_>) -> impl Iterator<Item = (&Job, &Quota)> {
     let jobs = context.index.world.jobs.values().filter(|job| job.has_quota());
     let here = jobs.filter(move |job| context.index.is_on(job, context.layout.name));

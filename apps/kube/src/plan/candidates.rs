@@ -15,7 +15,7 @@ use crate::objects::{Node, Object as _};
 use crate::world::JobGroup;
 
 /// The number of distinct sets of requirements that a namespace may add in each plan, in addition
-/// to one for each Job that it may have in the queue.
+/// to one set for each Job that the namespace may have in the queue.
 const MAX_EXTRA_SETS: usize = 64;
 
 /// Results that are shared by groups with the same requirements.
@@ -76,7 +76,7 @@ impl<'a> MachineState<'a> {
         Err(Refusal::new(Prospect::Blocked, why))
     }
 
-    /// Returns true if a request would fit on the machine without any other jobs.
+    /// Returns true if a request would fit if there were no other jobs on the machine.
     fn could_fit(&mut self, request: &Request) -> bool {
         self.planner.could_ever_fit(request)
     }

@@ -11,10 +11,10 @@ pub(crate) enum Audience {
     Observer,
 }
 
-/// The parts of a plan to compute in addition to its actions.
+/// The parts of a plan that are computed in addition to its actions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
-    /// The number of Jobs to explain, from the head of the queue.
+    /// The number of Jobs to explain, starting at the head of the queue.
     pub(crate) explained: usize,
     /// The maximum number of Jobs that an explanation may propose to move.
     pub(crate) moves: usize,

@@ -8,7 +8,7 @@ use super::forecast::History;
 use crate::objects::{Object, SlotCount, Uid};
 use crate::world::World;
 
-/// The time, in seconds, for which a Job avoids a node after the scheduler refused its pod there.
+/// The time, in seconds, for which a Job avoids a node where the scheduler refused to put its pod.
 const AVOIDANCE_S: i64 = 600;
 
 /// The delay, in seconds, before a placement that the API server rejected is proposed again.

@@ -51,7 +51,7 @@ impl<'a> WaitingGroup<'a> {
     }
 }
 
-/// Returns the groups that have no placement, in queue order. `held` is the number of nodes that
+/// Returns, in queue order, the groups that have no placement. `held` is the number of nodes that
 /// each namespace holds.
 pub(super) fn waiting<'a>(
     context: PlanContext<'a>,

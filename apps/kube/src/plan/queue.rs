@@ -231,7 +231,7 @@ fn proposal(layout: &Layout<'_>, group: &JobGroup<'_>, cuboid: &Cuboid) -> Optio
 pub(super) struct Candidate<'a> {
     pub(super) group: JobGroup<'a>,
     pub(super) id: JobId,
-    /// The request. Nodes outside its pool count as failed.
+    /// The request, for which nodes outside its pool count as failed.
     pub(super) request: Request,
 }
 

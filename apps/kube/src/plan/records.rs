@@ -133,9 +133,9 @@ fn on_machine<'a>(context: PlanContext<'a>) -> Vec<Record<'a>> {
     here.into_iter().map(record).collect()
 }
 
-/// Returns a placement's first Job if that Job is missing and no other is. That Job may still
-/// exist, because watches may lag behind. Other Jobs in a set cannot be checked, because their
-/// names are unknown.
+/// Returns a placement's first Job if that Job is the only one missing. That Job may still exist,
+/// because watches may lag behind. Other Jobs in a set cannot be checked, because their names are
+/// unknown.
 fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     let first = &placement.spec.job_uid;
     let is_missing = |uid: &&Uid| index.job(uid).is_none();
@@ -241,8 +241,8 @@ fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) ->
     None
 }
 
-/// Returns one unbound pod for each rank that has unbound pods, except for ranks of which another
-/// pod already runs on the assigned node.
+/// Returns one unbound pod for each rank that has unbound pods, except for ranks that already have
+/// a pod running on the assigned node.
 fn stalled_pods<'a>(
     index: &Index<'a>,
     group: &JobGroup<'a>,

@@ -91,8 +91,7 @@ impl<'a> NodeRequirements<'a> {
         self.tolerates_all(node, |_| true)
     }
 
-    /// Returns true if the pods tolerate all those taints of a node for which `counts` returns
-    /// true.
+    /// Returns true if the pods tolerate each of a node's taints for which `counts` returns true.
     fn tolerates_all(&self, node: &Node, counts: impl Fn(&Taint) -> bool) -> bool {
         let excludes = |taint: &Taint| matches!(&*taint.effect, "NoSchedule" | "NoExecute");
         let of_flavors = || self.flavors.iter().flat_map(|quota| &quota.tolerations);

@@ -162,7 +162,7 @@ impl<'a> MachineState<'a> {
         self.holders().chain(starts).filter_map(holding).collect()
     }
 
-    /// Assigns a placement those of its nodes that do not have a holder yet.
+    /// Assigns to a placement those of its nodes that have no holder yet.
     fn hold_placement(&mut self, record: &Record<'a>, owners: &mut [Option<Owner>]) {
         let confirmed = record.placement.is_confirmed();
         let owner = if confirmed { Owner::Confirmed } else { Owner::Other };

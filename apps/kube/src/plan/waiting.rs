@@ -11,7 +11,7 @@ use crate::world::Index;
 pub(crate) enum Prospect {
     /// The Job starts once nodes become free.
     Waits,
-    /// The Job cannot start until it, its machine or the cluster changes.
+    /// The Job cannot start until the Job, its machine or the cluster changes.
     Blocked,
     /// The Job itself must be changed, because its machine can never place it in its current form.
     Invalid,

@@ -21,7 +21,7 @@ pub enum JobState {
     Fits,
     /// The Job is waiting for nodes.
     Waits,
-    /// The Job cannot start unless it or the cluster changes.
+    /// The Job cannot start unless the Job or the cluster changes.
     Never,
     /// The Job is suspended.
     Suspended,
@@ -108,8 +108,8 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts: Option<u64>,
     /// The earliest, median and latest start in the forecast, in seconds since 1970. A start more
-    /// than 60 days away is null. The range is `None` until enough is known, and for a Job that
-    /// does not start.
+    /// than 60 days away is null. The range is `None` if too little is known or the Job does not
+    /// start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[Option<u64>; 3]>,
     /// The obstacle, if the Job does not start: `unavailable` if the Job cannot start until an

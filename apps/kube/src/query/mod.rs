@@ -127,8 +127,8 @@ impl Cluster {
                 forecast: plan.question.map(Question::answer),
             },
             Err(error) => {
-                // If only this account cannot read Kueue's objects, the daemon may still place the
-                // Jobs.
+                // If the daemon, unlike this account, can read Kueue's objects, the daemon may
+                // still place the Jobs.
                 let is_unknown = self.world.kueue.fault.is_some();
                 let prospect = if is_unknown { Prospect::Waits } else { Prospect::Blocked };
                 let mut groups = index.unplaced_on(machine);

@@ -7,8 +7,8 @@ use kube::runtime::utils::Backoff;
 const FIRST_DELAY: Duration = Duration::from_millis(200);
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
-/// The time without faults after which the delays start over. An event alone does not count as
-/// success, because even a list that fails begins with an event.
+/// The length of a fault-free period after which the delays start over. An event alone does not
+/// count as success, because even a list that fails begins with an event.
 const RESET_AFTER: Duration = Duration::from_secs(5);
 
 /// Delays that double up to 2 s, so that a replica acts soon after the API server recovers.

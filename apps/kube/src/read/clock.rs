@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// The number of recent observations that are kept.
 const MAX_OBSERVATIONS: usize = 32;
-/// The minimum clock difference to correct. Smaller differences may be due to watch delays.
+/// The smallest clock difference that is corrected. Smaller differences may be due to watch delays.
 const MIN_DIFFERENCE_S: i64 = 60;
 
 /// The differences between the API server's clock and the local clock.

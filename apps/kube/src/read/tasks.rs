@@ -26,8 +26,8 @@ const WATCH_S: u32 = 20;
 /// The time between requests to an API server that does not respond.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// The time without faults after which a watch counts as restored. Unanswered requests fail within
-/// 25 s and are retried within 2 s.
+/// The length of a fault-free period after which a watch counts as restored. Unanswered requests
+/// fail within 25 s and are retried within 2 s.
 const RESTORED_AFTER: Duration = Duration::from_secs(30);
 
 /// Returns the configuration that all watches use.
@@ -108,8 +108,8 @@ impl<K> Outcome<K> {
     }
 }
 
-/// Requests the API server's time once, namely the creation time of a SelfSubjectReview, which any
-/// account may create.
+/// Requests the API server's time once, by creating a SelfSubjectReview (as any account may do) and
+/// reading its creation time.
 pub(super) fn read_server_time(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {
         let reviews: Api<SelfSubjectReview> = Api::all(client);

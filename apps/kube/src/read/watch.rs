@@ -48,8 +48,8 @@ pub(crate) struct ClusterWatch {
     flavors: InitialList<ResourceFlavor>,
     /// Kinds of objects that cannot be read, each with the reason.
     faults: BTreeMap<String, String>,
-    /// The client for watching Kueue objects. Not every cluster has Kueue, so it is kept until a
-    /// machine needs such objects.
+    /// The client for watching Kueue objects. Not every cluster has Kueue, so the client is kept
+    /// here until a machine needs such objects.
     kueue_client: Option<(Client, Sender<Update>)>,
 }
 
@@ -100,7 +100,7 @@ impl ClusterWatch {
                 self.apply(update);
             }
         };
-        // Each update is applied when it is received, so the timeout drops none.
+        // Each update is applied when it is received, so no update is lost in a timeout.
         let _ = tokio::time::timeout_at(due.into(), gathered).await;
         if !self.is_complete() {
             return false;
@@ -175,7 +175,7 @@ impl ClusterWatch {
         &self.faults
     }
 
-    /// Returns the fault of any kind of Kueue object that has never been read completely.
+    /// If a kind of Kueue object has never been read completely, returns that kind's fault, if any.
     fn kueue_fault(&self) -> Option<String> {
         let kinds = [
             (Workload::plural(&()), self.workloads.is_complete),
@@ -227,7 +227,7 @@ fn name_of<K: Object>(object: &K) -> String {
 }
 
 /// Returns the time of the next plan if an update arrives now: half a second after the previous
-/// plan, but never without a short delay in which more updates can arrive.
+/// plan, or after a short delay in which more updates can arrive, whichever is later.
 fn due(planned_at: Option<Instant>, now: Instant) -> Instant {
     planned_at.map_or(now, |at| at + PLAN_INTERVAL).max(now + GATHER_TIME)
 }

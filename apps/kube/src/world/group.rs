@@ -177,8 +177,8 @@ impl<'a> Index<'a> {
     }
 
     /// Returns the groups on a machine. A group is a single Job or a set of Jobs with the same
-    /// controller, namespace and shape. Excludes those being deleted. Runs in O(n) time for n Jobs
-    /// in the world.
+    /// controller, namespace and shape. Excludes groups that are being deleted. Runs in O(n) time
+    /// for n Jobs in the world.
     pub(crate) fn groups_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
         groups(self.world.jobs.values().filter(|job| self.is_on(job, machine)))
     }

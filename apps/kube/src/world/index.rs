@@ -82,8 +82,8 @@ impl<'a> Index<'a> {
         self.jobs.get(job.id())?.placement
     }
 
-    /// Returns true if a Job with a shape belongs to a machine: the one that it names, or the only
-    /// machine if it names none.
+    /// Returns true if a Job with a shape belongs to a machine: the one that the Job names or, if
+    /// it names none, the only machine.
     pub(crate) fn is_on(&self, job: &Job, machine: &str) -> bool {
         let is_only = self.world.machines.len() == 1;
         let named = job.annotation(MACHINE);

@@ -125,7 +125,7 @@ impl Writer {
     }
 
     /// Publishes an event with the reason why a Job is waiting. `at` is the time according to the
-    /// API server's clock. This avoids kube's recorder, which would use the local clock and repeat
+    /// API server's clock. Does not use kube's recorder, which would use the local clock and repeat
     /// an earlier reason.
     pub(crate) async fn publish_event(&self, waiting: &Waiting, at: i64) -> Result<(), WriteError> {
         let job = &waiting.job;

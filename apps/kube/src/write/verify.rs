@@ -1,5 +1,5 @@
-//! Verifies that objects are really absent before a deletion that depends on their absence. A watch
-//! may lag behind.
+//! Verifies that objects are really absent before a deletion that depends on their absence, because
+//! a watch may lag behind.
 
 use std::fmt::Debug;
 

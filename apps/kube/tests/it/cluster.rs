@@ -204,8 +204,8 @@ fn client(runtime: &Runtime, folder: &Path, who: &str) -> Client {
     })
 }
 
-/// Reserves ten ports for a cluster. The last one is not used by the cluster: while its listener
-/// exists, no other test run on this host reserves the same ports.
+/// Reserves ten ports for a cluster. The cluster does not use the last port, whose listener keeps
+/// other test runs on this host from reserving the same ports.
 fn reserve_ports() -> (u16, TcpListener) {
     // Each test run begins at a different port.
     let begin = (std::process::id() % 1000) as u16;

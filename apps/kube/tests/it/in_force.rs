@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job};
 use crate::cluster::{Cluster, User};
 
-/// Returns true if each policy is in force. Each policy takes effect separately, some time after
-/// its creation.
+/// Returns true if every policy is in force. The policies take effect separately, each of them some
+/// time after its creation.
 pub(crate) fn hold(cluster: &Cluster) -> bool {
     let tried = |user, path: &str, object: &Value| {
         cluster.ask(user, "POST", &format!("{path}?dryRun=All"), object)

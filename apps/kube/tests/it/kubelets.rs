@@ -96,8 +96,8 @@ impl Pods {
         }
     }
 
-    /// Starts running a newly bound pod, or schedules the immediate end of a pod that is being
-    /// deleted.
+    /// Starts running a newly bound pod, or schedules a pod that is being deleted to end
+    /// immediately.
     async fn observe(&mut self, mut pod: Pod) {
         let uid = pod.uid().unwrap_or_default();
         let is_bound = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());

@@ -1,6 +1,6 @@
-//! Tests the real Kueue and its webhooks with two daemon replicas. Covers overcommitted quota,
-//! which two queues borrow and reclaim, flavors, preemption, a short `quotaSeconds`, and kills of
-//! Kueue, replicas and the API server. The audit log is checked afterward.
+//! Tests the real Kueue and its webhooks with two daemon replicas. Covers overcommitted quota that
+//! two queues borrow and reclaim, as well as flavors, preemption, a short `quotaSeconds`, and kills
+//! of Kueue, replicas and the API server. The audit log is checked afterward.
 
 use std::time::{Duration, Instant};
 

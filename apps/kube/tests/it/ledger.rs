@@ -30,18 +30,18 @@ pub(crate) struct Ledger {
     /// The times, in seconds, for which Jobs held quota without a confirmed placement before the
     /// daemon released the quota.
     releases: Vec<f64>,
-    /// The longest time for which a Job held quota without a confirmed placement before the daemon
-    /// released the quota, in seconds, and the changes of our check during that time.
+    /// The longest time, in seconds, for which a Job held quota without a confirmed placement
+    /// before the daemon released the quota, along with our check's changes during that time.
     longest: f64,
     longest_because: String,
     /// The longest time that Kueue took to evict a Job whose quota the daemon released, in seconds.
     eviction: f64,
     /// The longest time for which an admitted Job lacked a confirmed placement, in seconds.
     bare: f64,
-    /// The last event on the Job's placement before the `bare` interval, and the time from one to
-    /// the other.
+    /// The last event on that Job's placement before the `bare` interval, and the time between this
+    /// event and the interval.
     bare_because: String,
-    /// The number of pods bound to a node whose flavor differs from that of their Job.
+    /// The number of pods bound to nodes whose flavor is not the one assigned to the pods' Job.
     elsewhere: usize,
     /// The number of events in which an admitted Workload had no flavor.
     unflavored: usize,
@@ -101,8 +101,8 @@ impl Ledger {
     /// Checks that no Job holds quota without a box for long, that pods run on their Job's flavor,
     /// and that every kind of event occurred. Admission without a box is allowed, because a replica
     /// may learn of a deletion late. Time during which only Kueue can release the quota is not
-    /// counted. This is the case once our check is Ready and the Job's pods have ended, and once
-    /// our check tells Kueue to take the quota back.
+    /// counted: either our check is Ready and the Job's pods have ended, or our check has told
+    /// Kueue to take the quota back.
     pub(crate) fn check(&self, patience_s: u64) {
         assert_eq!(self.elsewhere, 0, "{self}");
         assert!(self.longest <= patience_s as f64 + LAG_S && self.eviction <= LAG_S, "{self}");

@@ -1,8 +1,8 @@
 //! Tests for `pavior kube` against a real control plane without kubelets, set up by
 //! `examples/kubernetes/control-plane.sh`.
 //!
-//! If there is no control plane, the tests say so. They then fail if `PAVIOR_REQUIRE_KUBERNETES` is
-//! set, as in `.ci/run`, and otherwise pass.
+//! If there is no control plane, the tests print a note. They then fail if
+//! `PAVIOR_REQUIRE_KUBERNETES` is set, as it is in `.ci/run`, and pass otherwise.
 
 mod attack;
 mod chaos;

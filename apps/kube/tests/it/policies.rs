@@ -25,7 +25,7 @@ fn users_cannot_open_gates_or_write_placements() {
     administrators_delete_placements(&cluster);
 }
 
-/// Checks that a four-pod Job is refused after `change` has been applied to it.
+/// Checks that a four-pod Job is refused once `change` has modified it.
 fn check_job(cluster: &Cluster, word: &str, change: impl FnOnce(&mut Value)) {
     let mut wrong = job("bad", "2x2x1", 1);
     change(&mut wrong);

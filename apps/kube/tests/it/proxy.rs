@@ -95,7 +95,7 @@ impl Proxy {
 }
 
 impl Spoils {
-    /// Chooses at random whether to disturb the next request, and which fault to use.
+    /// Chooses at random whether to disturb the next request and, if so, with which fault.
     fn next(&self, reads: bool) -> Option<usize> {
         let drawn = self.draw.lock().unwrap().next_u64();
         let which = (drawn / self.one_of) as usize % 4;

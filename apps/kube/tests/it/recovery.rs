@@ -24,7 +24,7 @@ fn prepare(cluster: &Cluster) {
     });
 }
 
-/// Removes the next node's taint. Returns the time until a Job's placement is confirmed.
+/// Removes the next node's taint, and returns the time until a Job's placement is confirmed.
 fn place(cluster: &Cluster) -> Duration {
     let confirmed = || {
         let all = cluster.try_get(PLACEMENTS).unwrap_or_default();

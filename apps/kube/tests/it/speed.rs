@@ -1,5 +1,5 @@
-//! Measures the time from the creation of pods until they are bound to nodes, both with the
-//! cluster's scheduler alone and with our boxes. Run it on a quiet machine with
+//! Measures the time between the creation of pods and their binding to nodes, both with the
+//! cluster's scheduler alone and with our boxes. Run this test on a quiet machine with
 //! `cargo xtask kube speed`; the regular checks only build it.
 
 #[expect(dead_code, reason = "most of it is for the other tests")]

@@ -40,7 +40,7 @@ impl Decisions for Allocating {
                 continue;
             };
             let shape = simulation.queue().get(start.index).and_then(|job| job.request.shape);
-            // A scheduler that also plans the nodes places the job itself.
+            // A scheduler that also plans the nodes places jobs itself.
             let Some(shape) = shape.filter(|_| start.placement.is_none()) else {
                 simulation.start(start)?;
                 continue;

@@ -4,8 +4,8 @@ use pavior::workload::Job;
 
 use super::run::SteppedRun;
 
-/// The number of columns per job, which contain its share of the nodes, its share of each side, its
-/// estimate, and its wait so far.
+/// The number of columns per job. They contain the job's share of the nodes, its share of each
+/// side, its estimate, and its wait so far.
 pub(super) const COLUMNS: usize = 6;
 
 /// Returns the bytes of an array of 32-bit floats.

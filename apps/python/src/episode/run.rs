@@ -8,7 +8,7 @@ pub(super) struct SteppedRun {
     pub(super) simulation: Simulation<'static, 'static, 'static>,
     /// The mean of the jobs' estimates, in ticks.
     scale: f64,
-    /// The time integral of the number of waiting jobs since the last read, in ticks.
+    /// The time integral of the number of waiting jobs since it was last read, in ticks.
     pub(super) waited: f64,
     pub(super) over: bool,
     stop: Stop,

@@ -91,7 +91,7 @@ impl Allocation {
     }
 }
 
-/// Returns the name for a new job. A name given by the caller must be unused. If none is given,
+/// Returns the name for a new job. If the caller gives a name, it must be unused. Otherwise,
 /// returns the next automatic name, which may be in use.
 pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyResult<JobName> {
     let Some(job) = job else { return Ok(inner.jobs.next_name()) };

@@ -30,7 +30,7 @@ pub(crate) use allocation::Allocation;
 ///
 /// `machine` is a name, such as `torus:8x8x8`, or the sides of a mesh, such as `(16, 16)`.
 /// `strategy` is a name with options, such as `tff:scan=yx`, or a class. `shape_rule` turns a
-/// number of nodes into a box. `seed` is the seed for strategies and rules with random choices.
+/// number of nodes into a box. `seed` is for strategies and rules that make random choices.
 ///
 /// Raises `BadName` for an unknown name, and `PaviorError` if the strategy does not work on the
 /// machine. Several threads can share a machine, which handles one call at a time.
@@ -124,9 +124,9 @@ impl Machine {
 
     /// Grants nodes to a job. If the request is refused, raises `Refused` with the reason.
     ///
-    /// `shape` is one to three sides, such as `(4, 4, 2)` or `"4x4x2"`. If it is an int, it is a
-    /// number of nodes, like `nodes`, and the shape rule chooses a box. `job` is an int or a str,
-    /// by default the next number. `freedom` is the freedom in placing the job: `box`, `turned`,
+    /// `shape` is one to three sides, such as `(4, 4, 2)` or `"4x4x2"`. An int is a number of
+    /// nodes, like `nodes`, for which the shape rule chooses a box. `job` is an int or a str, and
+    /// defaults to the next number. `freedom` is the freedom in placing the job: `box`, `turned`,
     /// `any-box`, `connected` or `any`.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn allocate(
@@ -158,8 +158,8 @@ impl Machine {
         }
     }
 
-    /// Grants the given box or boxes to a job, bypassing the strategy. Raises `ValueError` if they
-    /// are not free.
+    /// Grants the given box or boxes to a job, bypassing the strategy. Raises `ValueError` if any
+    /// of the boxes is not free.
     #[pyo3(signature = (boxes, *, job = None))]
     fn allocate_at(
         &self,
@@ -194,8 +194,8 @@ impl Machine {
         }
     }
 
-    /// Returns the boxes that a request would get now, or the reason why it would be refused. The
-    /// machine does not change.
+    /// Returns the boxes that a request would get now, or the reason why the request would be
+    /// refused. The machine does not change.
     #[pyo3(signature = (shape = None, *, nodes = None, freedom = None))]
     fn probe(
         &self,
@@ -246,8 +246,8 @@ impl Machine {
     }
 
     /// Counts how many boxes of a shape, in any orientation, fit at the same time after at most
-    /// `moves` jobs have moved. No strategy is called, and the machine does not change. `budget`
-    /// limits the search, in bit-set words.
+    /// `moves` jobs have moved. No strategy is called, and the machine does not change. `budget` is
+    /// the maximum number of bit-set words to examine.
     #[pyo3(signature = (shape, *, moves = 0, budget = SearchLimits::BUDGET))]
     #[pyo3(text_signature = "($self, shape, *, moves=0, budget=120000000)")]
     fn slots(
@@ -335,7 +335,7 @@ impl Machine {
         self.shared.selection.to_string()
     }
 
-    /// The rule that turns a number of nodes into a box, with its options.
+    /// The rule, with its options, that turns a number of nodes into a box.
     #[getter]
     fn shape_rule(&self) -> String {
         self.shared.rule.to_string()

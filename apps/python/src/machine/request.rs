@@ -16,7 +16,7 @@ pub(super) struct NodeRequest {
 }
 
 impl NodeRequest {
-    /// Reads the arguments of a call. If the shape is an int, it is a number of nodes.
+    /// Reads the arguments of a call. An int given as the shape is a number of nodes.
     pub(super) fn of(
         grid: &Grid,
         shape: Option<&Bound<'_, PyAny>>,

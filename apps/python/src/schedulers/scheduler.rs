@@ -22,8 +22,8 @@ use crate::strategies::{lasting, placement};
 /// A run's time unit, which is set after its experiment has been read.
 pub(crate) type Unit = Arc<OnceLock<TimeUnit>>;
 
-/// A scheduler that is an instance of a Python class. Each decision calls its `next` method with
-/// three objects, which are created once per run.
+/// A scheduler that is an instance of a Python class. Each decision calls the scheduler's `next`
+/// method with three objects that are created once per run.
 struct InPython {
     next: Py<PyAny>,
     queue: Py<Queue>,

@@ -1,8 +1,7 @@
 //! The arguments passed to a scheduler: the queue, the running jobs, and a view of the machine.
 //!
-//! The Python objects contain no data. They refer to data that the calling thread provides for the
-//! duration of the call. Nothing is copied, and an object that is used after the call raises an
-//! error.
+//! These Python objects contain no data. They refer to data that the calling thread provides for
+//! the duration of the call. Nothing is copied, and using an object after the call raises an error.
 
 // The methods ignore `self`, because the objects do not contain the data they present.
 #![allow(clippy::unused_self)]
@@ -124,7 +123,7 @@ impl Queue {
     }
 }
 
-/// An iterator that creates the waiting jobs one at a time.
+/// An iterator over the queue that creates the jobs one at a time.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct QueueIterator {
     unit: TimeUnit,
@@ -259,7 +258,7 @@ impl MachineView {
     fn fork(&self, py: Python<'_>) -> PyResult<PyMachine> {
         let machine = turn(|turn| Ok(turn.machine().clone()))?;
         machine.error().map_or(Ok(()), |error| Err(failed(py, &error)))?;
-        // Jobs are numbered from 0 in order of arrival, so a number can serve as a name.
+        // Jobs are numbered from 0 in order of arrival, so a job's number can serve as its name.
         let rule = pavior::workload::Selection::defaults(ShapeRule::builtin()[0]);
         Ok(PyMachine::of(SharedState::new(machine, Jobs::default(), rule, 1)))
     }

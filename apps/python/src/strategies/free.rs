@@ -23,7 +23,7 @@ impl Free {
         geometry::tuple(py, self.free.grid().sides(), self.free.grid().axes())
     }
 
-    /// For each axis, True if it wraps. All axes of a torus wrap; those of a mesh do not.
+    /// One bool per axis: True if the axis wraps. All axes of a torus wrap; those of a mesh do not.
     #[getter]
     fn wraps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let grid = self.free.grid();

@@ -19,7 +19,7 @@ use crate::progress::Reporter;
 use crate::{excerpt, geometry};
 
 const DEFAULT_MACHINE: &str = "mesh:3x3";
-/// The size of the largest machine, in nodes, on which every occupancy is tried.
+/// The maximum size, in nodes, of a machine on which every occupancy is tried.
 const MAX_NODES: u32 = 12;
 /// The number of rounds of random boxes.
 const ROUNDS: u64 = 20;
@@ -116,9 +116,9 @@ impl Judgement {
 /// node by node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and
 /// repairs on a machine of any size. The states depend only on `seed`.
 ///
-/// The test always checks that granted nodes are on the machine and free. They must form the
-/// requested box (in any orientation if `turns` is true) or, unless the strategy is `contiguous`,
-/// match the requested number of nodes. The test also checks the strategy's claim (`first`,
+/// The test always checks that granted nodes are on the machine and free. A `contiguous` strategy
+/// must grant the requested box (in any orientation if `turns` is true); any other strategy may
+/// instead grant the requested number of nodes. The test also checks the strategy's claim (`first`,
 /// `complete`, `partial` or `count`; see `Strategy`).
 ///
 /// The result is true if all answers are correct. Otherwise, it describes and draws the first wrong
@@ -169,7 +169,7 @@ fn describe(selection: &Selection, machine: &str) -> String {
 /// A test, which returns the number of correct answers.
 type Test = Box<dyn FnOnce() -> Result<u64, Flaw> + Send>;
 
-/// Returns the number of answers to check, or 0 if unknown, and the test that checks them.
+/// Returns the number of answers that a test checks (0 if unknown), and the test itself.
 fn test(how: &str, selection: Selection, grid: Grid, seed: u64) -> PyResult<(u64, Test)> {
     Ok(match how {
         "every" if grid.nodes() > MAX_NODES => {

@@ -144,8 +144,8 @@ pub(crate) fn class_of<'a, 'py>(given: &'a Bound<'py, PyAny>) -> PyResult<&'a Bo
     }
 }
 
-/// Adds a class to a registry and selects it. Exceptions raised by its methods are stored in
-/// `raised`. If `raised` is not given, each created strategy stores its own.
+/// Adds a class to a registry and selects it. Exceptions raised by the class's methods are stored
+/// in `raised`. If `raised` is not given, each strategy object stores its own exceptions.
 pub(crate) fn register(
     class: &Bound<'_, PyType>,
     registry: &mut Registry,
@@ -169,7 +169,7 @@ pub(crate) fn register(
     registry.select(&name).map_err(value)
 }
 
-/// Returns a class's claim if it is valid for the class.
+/// Returns a class's claim, if the claim is valid for the class.
 fn checked_claim(
     class: &Bound<'_, PyType>,
     name: &str,

@@ -14,7 +14,7 @@ use crate::table::{numbers, texts};
 /// The maximum time in a table, in seconds: about 30,000 years.
 const MAX_TIME_S: f64 = 1e12;
 
-/// The maximum job or user number. Above 2^53, a float cannot represent every whole number.
+/// The maximum job or user number. It is below 2^53, above which floats skip whole numbers.
 const MAX_ID: f64 = 9e15;
 
 /// A column of numbers.
@@ -99,7 +99,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Finds the columns in a batch, and adds the names in them to `names`.
+    /// Finds the columns in a batch, and adds the names they contain to `names`.
     pub(super) fn new(batch: &RecordBatch, names: &mut Names) -> PyResult<Columns> {
         let column = |name| Column::new(batch, name);
         let mut tags = |field| Column::tags(batch, field, names);

@@ -20,7 +20,7 @@ impl Caller {
         self.tenant.as_deref().is_none_or(|name| name == tenant)
     }
 
-    /// Checks that the caller is the operator. The problem says that no one else may do `action`.
+    /// Returns a problem unless the caller is the operator, who alone may do `action`.
     pub(crate) fn require_operator(&self, action: &str) -> Result<(), Problem> {
         if self.tenant.is_none() {
             return Ok(());

@@ -11,8 +11,8 @@
 //! A clock that is behind the last epoch is not trusted. Epochs then continue from the last one
 //! after a random step of up to 2^30, so two copies of the same data almost certainly start from
 //! different epochs. The copy with the smaller step begins to repeat the other copy's epochs once
-//! it has issued as many epochs as the difference between the steps. On average, that is a third of
-//! 2^30, which takes four days at a thousand grants per second.
+//! it has issued as many epochs as the difference between the steps. On average, the difference is
+//! a third of 2^30. At a thousand grants per second, that takes four days.
 //!
 //! The clock's epoch is capped at 2^53 - 2^46, which the clock reaches in 2094. From then on, the
 //! clock is always behind the last epoch, so every start takes a random step. A step is at most

@@ -71,7 +71,7 @@ pub enum Event {
         /// The machines.
         machines: Vec<MachineSpec>,
     },
-    /// A lease begins. If a waiting request has the same number, it leaves the queue.
+    /// A lease begins. Any waiting request with the same number leaves the queue.
     Granted {
         /// The lease.
         #[serde(with = "shared")]
@@ -98,7 +98,7 @@ pub enum Event {
         id: u64,
         /// The reason.
         why: EndReason,
-        /// The tenant to which it belonged; empty for the operator.
+        /// The tenant of the lease or request; empty for the operator.
         tenant: String,
     },
     /// A node's state changes.
@@ -125,7 +125,7 @@ pub enum Event {
     },
     /// The current time, recorded periodically to show at startup how long the service was down.
     Clock {
-        /// True if the clock is in doubt. While it is, no lease expires.
+        /// True if the clock is in doubt, in which case no lease expires.
         doubted: bool,
     },
     /// Nothing was decided; the record exists only to store a reply.

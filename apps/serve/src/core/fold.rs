@@ -26,8 +26,8 @@ impl ServiceState {
     /// Applies a record from the journal.
     ///
     /// # Errors
-    /// Returns an error if the record does not follow from the previous ones. The state must not be
-    /// used after that.
+    /// Returns an error if the record cannot follow the previous ones. After an error, the state
+    /// must not be used.
     pub fn apply(&mut self, record: &ServiceRecord) -> Result<(), FoldError> {
         let error = |reason: String| FoldError { seq: record.seq, reason };
         if record.seq != self.seq + 1 {

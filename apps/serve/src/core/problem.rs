@@ -100,8 +100,8 @@ impl Reason {
         self.parts().1
     }
 
-    /// Returns true if the problem is a decision about the command and is therefore stored under
-    /// its key. Otherwise, the service could not decide, and the key remains unused.
+    /// Returns true if the problem is a decision about the command, which is then stored under the
+    /// command's key. If false, the service could not decide, and the key remains unused.
     pub(crate) fn is_decision(self) -> bool {
         use Reason::{BadStrategy, LostReply, NoEpochs, NotYet, QueueFull};
         !matches!(self, BadStrategy | LostReply | NoEpochs | NotYet | QueueFull)

@@ -35,7 +35,7 @@ pub enum Reply {
     Batch(Vec<Reply>),
     /// The command succeeded, and there is nothing to report.
     Done,
-    /// The reply to an earlier command with the same key, exactly as it was formatted then.
+    /// The stored reply to an earlier command with the same key, exactly as originally formatted.
     Stored(FormattedReply),
     /// The command failed.
     Problem(Problem),
@@ -112,7 +112,7 @@ pub struct Waiting {
     pub(crate) id: u64,
     /// Always `waiting`.
     pub(crate) state: &'static str,
-    /// The request's fencing token. It is not needed to remove the request from the queue. The
+    /// The request's fencing token, which is not needed to remove the request from the queue. The
     /// lease will get a greater token.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
@@ -184,7 +184,7 @@ pub struct WaitsFor {
     /// The number of free nodes.
     pub(crate) free: u64,
     /// The request that holds the reservation or must start first; null if there is no such request
-    /// or if it is an advance reservation.
+    /// or if the reservation was made in advance.
     pub(crate) by: Option<Other>,
     /// The start of the reservation (RFC 3339).
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
@@ -197,7 +197,7 @@ pub struct WaitsFor {
     pub(crate) planned: Option<Instant>,
 }
 
-/// A reference to another request, with details omitted if it belongs to another tenant.
+/// A reference to another request, with details omitted if that request belongs to another tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Other {
@@ -248,8 +248,8 @@ pub struct ReservationReply {
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
-    /// The leases that hold some of these nodes, are expected to run past the reservation's start,
-    /// and are visible to the caller. They keep their nodes until they end.
+    /// The leases visible to the caller that hold some of these nodes and are expected to run past
+    /// the reservation's start. These leases keep their nodes until they end.
     pub(crate) leases: Vec<u64>,
 }
 

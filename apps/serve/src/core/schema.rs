@@ -56,7 +56,7 @@ pub(crate) struct Forecast {
     kept: u64,
     /// The number of requests that started outside their first predicted interval.
     broken: u64,
-    /// The number of jobs on this machine with a known run time.
+    /// The number of this machine's jobs whose run time is known.
     runs: u64,
 }
 

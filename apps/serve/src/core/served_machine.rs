@@ -169,8 +169,8 @@ impl ServedMachine {
         Ok(placement.parts().to_vec())
     }
 
-    /// Allocates a lease's nodes, unless the scheduler or the strategy has just allocated them.
-    /// Changes nothing if the nodes are not free.
+    /// Allocates a lease's nodes, unless the scheduler or the strategy has just allocated them. If
+    /// the nodes are not free, changes nothing.
     pub(crate) fn hold(&mut self, lease: &Lease) -> Result<(), String> {
         if self.dispatcher.running().get(JobId(lease.id)).is_some() {
             return Ok(());
@@ -214,8 +214,8 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// Returns the maximum number of nodes that a waiting request could get. All count against the
-    /// quota.
+    /// Returns the maximum number of nodes that a waiting request could get. All these nodes count
+    /// against the quota.
     pub(crate) fn quota_nodes(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
@@ -228,7 +228,7 @@ impl ServedMachine {
         self.quota_nodes(waiting)
     }
 
-    /// Removes a request from any position in the queue. Takes O(n).
+    /// Removes a request from the queue, wherever it is. Takes O(n) time.
     pub(crate) fn withdraw(&mut self, id: u64) {
         let index = self.waiting().position(|other| other == id);
         if let Some(index) = index {
@@ -242,7 +242,7 @@ impl ServedMachine {
             return None;
         }
         let started = self.dispatcher.start_next(micros(now_ms), &mut ());
-        // All strategies and schedulers used here are built in.
+        // This cannot fail: all strategies and schedulers used here are built in.
         let started = started.expect("a scheduler starts only jobs that fit, on free nodes")?;
         Some((started.job.id.0, started.placement.parts().to_vec()))
     }

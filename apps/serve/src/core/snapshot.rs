@@ -22,8 +22,8 @@ pub struct StateSnapshot {
     pub next_id: u64,
     /// The last epoch.
     pub epoch: u64,
-    /// The leases granted or renewed while the clock has been in doubt; `None` if it is not in
-    /// doubt.
+    /// The leases granted or renewed since the clock has been in doubt; `None` if the clock is not
+    /// in doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted: Option<Vec<u64>>,
     /// The machines, with their failed and drained nodes.

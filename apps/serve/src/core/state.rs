@@ -86,11 +86,11 @@ pub struct ServiceState {
     pub(crate) ended: Ended,
     /// The last epoch.
     pub(crate) epoch: u64,
-    /// The leases granted or renewed while the clock has been in doubt; `None` if it is not in
-    /// doubt. No lease expires while the clock is in doubt.
+    /// The leases granted or renewed since the clock has been in doubt, during which no lease
+    /// expires; `None` if the clock is not in doubt.
     pub(crate) in_doubt: Option<BTreeSet<u64>>,
-    /// The machines whose queues must still advance, after the last of several consecutive commands
-    /// in a batch. Empty outside of batches.
+    /// The machines whose queues must still advance once the last of several consecutive commands
+    /// in a batch has been executed. Empty outside of batches.
     pub(crate) pending_queues: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,

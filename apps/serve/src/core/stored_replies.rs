@@ -1,5 +1,5 @@
-//! Stored replies for clients that retry requests. Their age, number and total size are limited
-//! ([`Shares`]).
+//! Stored replies for clients that retry requests. The replies' age, number and total size are
+//! limited ([`Shares`]).
 
 use std::collections::HashMap;
 

@@ -16,7 +16,7 @@ use crate::core::{
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
 
-/// The number of requests at the head of each queue that get a forecast.
+/// The number of requests that get a forecast, from the head of each queue.
 const MAX_FORECASTS: usize = 256;
 
 /// A copy of the state and its forecasters.

@@ -83,7 +83,7 @@ impl Forecasts {
         Starts { grid: board.grid, machine }
     }
 
-    /// Returns each machine's experience and its forecast count, including repeated forecasts.
+    /// Returns each machine's experience and its number of forecasts, including repeated ones.
     pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
         let machines = self.machines.lock();
         let experience = |machine: &MachineForecast| (machine.forecast.experience, machine.made);

@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::NextUpdate;
 use crate::http::App;
 
-/// The time limit for updating the forecasts for all machines. If a forecast is not ready in time,
-/// it is missing until the next update.
+/// The time limit for updating the forecasts for all machines. Forecasts that are not ready in time
+/// are missing until the next update.
 const UPDATE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The delay before past records are read again after a failure.
 const RETRY_DELAY: Duration = Duration::from_mins(1);

@@ -14,8 +14,8 @@ use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
 
-/// The maximum number of watchers that read the history concurrently. Each keeps a file open and a
-/// core busy.
+/// The maximum number of watchers that read the history concurrently. Each such watcher keeps a
+/// file open and a core busy.
 const MAX_HISTORY_READERS: usize = 2;
 /// The minimum number of concurrent computations per queue, even on a single core.
 const MIN_CONCURRENT: usize = 2;

@@ -16,7 +16,7 @@ use crate::core::Caller;
 /// The remote end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// A process run by this user, connected through the Unix socket.
+    /// A process run by this user and connected through the Unix socket.
     User(u32),
     /// A TCP connection from this address, without a client certificate that names a tenant.
     Tcp(IpAddr),
@@ -43,7 +43,7 @@ pub struct Access {
     certificates: bool,
 }
 
-/// An error in a line of a token file. Its message never contains the token.
+/// An error in a line of a token file. The error message never contains the token.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
 pub struct BadToken {

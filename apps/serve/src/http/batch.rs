@@ -80,7 +80,7 @@ impl Operation {
         };
         match self {
             Operation::Lease(body) => {
-                // The decision rejects an unknown machine; rejecting it here would stop the other
+                // The decision rejects an unknown machine. Rejecting it here would stop the other
                 // commands.
                 let unknown = app.named_grid(body.machine.as_deref()).err();
                 let grid = app.grid(body.machine.as_deref());

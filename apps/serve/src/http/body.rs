@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use crate::core::{Ask, JobName, LeaseRequest, Problem};
 
-/// The maximum time to live or estimate in seconds: a century.
+/// The maximum time to live and estimate, in seconds: a century.
 const MAX_SECONDS: f64 = 3.2e9;
 /// The maximum size of a tenant, job or reservation name, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 255;
@@ -76,7 +76,7 @@ pub(super) use request_body;
 request_body! {
     /// A request for a shape or a number of nodes.
     LeaseBody(Freedom) {
-        /// The number of seconds until the lease expires. By default, it does not expire.
+        /// The number of seconds until the lease expires. By default, the lease does not expire.
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         pub(crate) ttl_s: Option<f64>,
         /// The job's estimated run time in seconds, for use by schedulers.
@@ -160,7 +160,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     let malformed = |error: &dyn fmt::Display| Problem::bad(message(&format!("the body: {error}")));
     // Serde rejects duplicates of known fields, and unknown fields are errors anyway.
     serde_json::from_slice(bytes).map(|Object(body)| body).or_else(|error| {
-        // In JSON, 4.0 is an integer too. Convert such numbers only if parsing fails.
+        // In JSON, 4.0 is also an integer. Convert such numbers only if parsing fails.
         let original: Value = json::read(bytes).map_err(|error| malformed(&error))?;
         let mut body = original.clone();
         floats_to_integers(&mut body);
@@ -171,7 +171,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     })
 }
 
-/// A value that is parsed from an object. Serde would also accept a list of values in field order.
+/// A value that must be an object, because Serde would also accept a list of values in field order.
 struct Object<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {

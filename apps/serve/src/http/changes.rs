@@ -138,7 +138,7 @@ pub(crate) fn parse_id(id: &str, kind: &str, unknown: Reason) -> Result<u64, Pro
 }
 
 /// Marks a node as failed. A lease that holds the node keeps it. Once the lease ends, the node is
-/// unavailable until it is repaired.
+/// unavailable until the node is repaired.
 #[utoipa::path(
     post, path = "/v1/nodes/fail", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),

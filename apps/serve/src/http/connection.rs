@@ -32,7 +32,7 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// larger than [`MAX_HEAD_BYTES`] is rejected with a problem; a head that does not fit is rejected
 /// with only a status.
 const BUFFER_BYTES: usize = MAX_HEAD_BYTES + (8 << 10);
-/// The reply on a connection whose permit is revoked before a request has arrived.
+/// The reply sent if a connection's permit is revoked before a request has arrived.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
     Connection: close\r\nContent-Length: 0\r\n\r\n";
 
@@ -133,7 +133,7 @@ async fn handshake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
     Some((Box::new(stream), peer))
 }
 
-/// Returns the first DNS name in a certificate, if it is a valid tenant name.
+/// Returns the first DNS name in a certificate, if that name is a valid tenant name.
 fn tenant_name(certificate: &CertificateDer<'_>) -> Option<String> {
     let certificate = webpki::EndEntityCert::try_from(certificate).ok()?;
     certificate.valid_dns_names().next().filter(|name| is_tenant(name)).map(str::to_string)

@@ -70,7 +70,7 @@ impl Diagnoses {
     /// Returns the cache for a state, discarding the cache for any other state.
     fn cache_for(&self, view: &Arc<StateView>) -> Arc<StateCache> {
         let mut last = self.0.lock();
-        // Record numbers cannot identify states, because they are reused after a failed write.
+        // Record numbers cannot identify states, because numbers are reused after a failed write.
         if let Some(cache) = last.as_ref().filter(|cache| Arc::ptr_eq(&cache.view, view)) {
             return cache.clone();
         }

@@ -65,7 +65,7 @@ pub(crate) struct AskedRequest {
     freedom: Option<&'static str>,
 }
 
-/// The decision of each strategy, and a diagnosis.
+/// Each strategy's decision, and a diagnosis.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Explanation {
     seq: u64,
@@ -77,8 +77,8 @@ pub(crate) struct Explanation {
     waits_for: Option<WaitsFor>,
 }
 
-/// Explains how each strategy would decide on a request now, and which leases block it. Changes
-/// nothing.
+/// Explains how each strategy would decide on a request now, and which leases block the request.
+/// Changes nothing.
 #[utoipa::path(
     post, path = "/v1/explain", tag = "machines",
     request_body = ExplainBody,

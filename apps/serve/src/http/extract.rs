@@ -132,8 +132,8 @@ impl Change {
         if key.is_none() {
             return Err(fault);
         }
-        // If another request has used the key in the meantime, both requests get the other
-        // request's reply.
+        // If another request has used the key in the meantime, this request gets that request's
+        // reply, too.
         let command = Command::StoreReply(fault.format_reply());
         Ok(app.writer.carry_out(CallerCommand { caller, key, command }).await?.reply)
     }
@@ -158,8 +158,8 @@ impl Change {
     }
 }
 
-/// Copies the lease requests in a command, which is consumed when it is decided. For a batch, the
-/// result has one entry per command.
+/// Copies a command's lease requests, because the command is consumed when it is decided. For a
+/// batch, the result has one entry per command.
 fn lease_requests(command: &Command) -> Vec<Option<LeaseRequest>> {
     let commands = match command {
         Command::Batch(commands) => &commands[..],

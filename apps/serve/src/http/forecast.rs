@@ -39,7 +39,7 @@ pub(crate) struct ForecastReply {
 }
 
 /// Forecasts when a request made now would start. The forecast is an interval that is expected to
-/// be correct for nine out of ten requests. Changes nothing.
+/// contain the actual start of nine out of ten requests. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/forecast", tag = "machines",
     request_body = ForecastBody,

@@ -48,7 +48,7 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Status>, 
     if let Some(why) = app.writer.unavailable().or(stopping) {
         return Err(why.into());
     }
-    // Do this last, because it asks the database whether another server has taken over.
+    // Check this last, because it asks the database whether another server has taken over.
     app.writer.confirm().await?;
     let doubt = app.writer.clock_doubt();
     Ok(Json(Status {

@@ -98,7 +98,7 @@ impl Address {
     /// Parses `unix:PATH`, `HOST:PORT` or `http://HOST:PORT`.
     ///
     /// # Errors
-    /// Returns an error if the text has none of these forms, or the host is unknown.
+    /// Returns an error if the text has none of these forms, or if the host is unknown.
     pub fn read(text: &str) -> Result<Address, ListenError> {
         if let Some(path) = text.strip_prefix("unix:") {
             return Ok(Address::Unix(PathBuf::from(path)));

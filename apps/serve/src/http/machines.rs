@@ -17,7 +17,7 @@ use super::{App, Fault};
 use crate::core::reply::{self, Instant, Waiting};
 use crate::core::{Caller, Lease, NodeCounts, StateView};
 
-/// The query parameters that select a machine and, optionally, a past state.
+/// The query parameters that select a machine and, optionally, one of its past states.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MachineQuery {
@@ -171,7 +171,7 @@ impl Drawn {
     }
 }
 
-/// Returns a machine with its node counts and the largest free box.
+/// Returns a machine, its node counts, and its largest free box.
 #[utoipa::path(
     get, path = "/v1/machine", tag = "machines", params(MachineQuery),
     responses((status = 200, description = "the machine", body = Machine), Guarded, Missing, Gone)

@@ -35,8 +35,7 @@ pub(crate) async fn authenticate(
 }
 
 impl App {
-    /// Charges a caller for `count` requests, on top of `paid` requests that it has already paid
-    /// for.
+    /// Charges a caller for `count` requests, in addition to `paid` requests already charged.
     ///
     /// # Errors
     /// Returns an error if the caller would exceed its rate limit.

@@ -1,6 +1,6 @@
 //! The HTTP interface:
 //! - Connections: `listen`, `connection`, `permits`, `traffic`.
-//! - Checks of all requests: `middleware`, `auth`, `rates`, `form`.
+//! - Checks on every request: `middleware`, `auth`, `rates`, `form`.
 //! - Parts of requests and replies: `extract`, `body`, `statuses`, `problem`.
 //! - Changes: `changes`, `batch`. States: `machines`, `reads`, `past`, `watch`.
 //! - Questions: `explain`, `forecast`, `unblock`, `room`; `questions` and `fair_queue` run them.

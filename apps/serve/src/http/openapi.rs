@@ -67,7 +67,7 @@ pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
     parameters.into_iter().flatten().map(String::as_str).collect()
 }
 
-/// Returns the document, adapted to the machines' number of axes and to the required
+/// Returns the document, adapted to the machines' numbers of axes and to the required
 /// authentication.
 pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>, Fault> {
     let mut document = serde_json::to_value(&*DOCUMENT).map_err(|error| Fault::internal(&error))?;

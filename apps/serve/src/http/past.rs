@@ -25,7 +25,7 @@ pub(super) async fn view_at(
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
     let cutoff = Cutoff { known: app.samples.before(at_ms).min(until), until, at_ms };
-    // Reading a past state can take a long time, so it goes through the queue for questions.
+    // Reading a past state can take a long time, so the work goes through the queue for questions.
     let work = move |stop: &StopFlag| {
         // A view does not depend on the limits.
         let limits = ServiceLimits::default();
@@ -46,8 +46,8 @@ pub(super) fn compacted(upto: u64) -> Fault {
     fault
 }
 
-/// Returns the problem for a record that does not exist yet. The caller may have seen its number
-/// before the data was restored from an older backup.
+/// Returns the problem for a record that does not exist yet. The caller may have seen the record's
+/// number before the data was restored from an older backup.
 pub(super) fn ahead(record: u64, last: u64) -> Fault {
     let detail =
         format!("there is no record {record} (the last is {last}); start again from GET /v1/state");

@@ -14,8 +14,8 @@ use tokio::sync::Notify;
 use crate::core::Caller;
 use crate::core::shares::Shares;
 
-/// The bit that is set in a permit's number while the permit is in use. A party loses its
-/// lowest-numbered permits first.
+/// The bit that is set in a permit's number while the permit is in use. A party's lowest-numbered
+/// permits, and thus unused ones, are lost first.
 const IN_USE: u64 = 1 << 63;
 
 /// One of the parties that share the permits.

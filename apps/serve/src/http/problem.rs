@@ -33,7 +33,7 @@ pub(crate) struct ProblemReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     used: Option<u64>,
     /// The number of the last removed record, if the requested records have been removed. The
-    /// oldest record that can still be read is the next one.
+    /// oldest record that can still be read is the one after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) oldest: Option<u64>,
 }
@@ -90,8 +90,8 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Returns the fault for a request that failed before a decision. The reason must differ from
-    /// those of [`Reason`], which have their own titles.
+    /// Returns the fault for a request that failed before it was decided. The reason must differ
+    /// from those of [`Reason`], which have their own titles.
     pub(crate) fn new(
         status: StatusCode,
         reason: &'static str,

@@ -1,5 +1,5 @@
-//! Answers questions about the current state. Because this can take a long time, questions wait in
-//! a queue and are answered on another thread.
+//! Answers questions about the current state. Because an answer can take a long time, questions
+//! wait in a queue and are answered on another thread.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) struct Moment {
 }
 
 impl App {
-    /// Answers a caller's question when its turn comes.
+    /// Answers a caller's question when the caller's turn comes.
     pub(super) async fn answer_question<T: Send + 'static>(
         &self,
         queue: &FairQueue,
@@ -50,7 +50,7 @@ impl Moment {
         ServedMachine::of(&self.view, board, self.seed).map_err(Problem::bad)
     }
 
-    /// Parses a request, converting a number of nodes to a box using the machine's shape rule.
+    /// Parses a request. A number of nodes is converted to a box by the machine's shape rule.
     pub(super) fn request<'a>(
         &self,
         board: &BoardView,

@@ -76,7 +76,7 @@ impl Refusals {
         }
     }
 
-    /// Returns the refusals with numbers above `after` that a caller may see, oldest first.
+    /// Returns the refusals that a caller may see and whose numbers exceed `after`, oldest first.
     fn visible_to(
         &self,
         caller: &Caller,
@@ -116,7 +116,7 @@ impl RefusedEntry {
     }
 }
 
-/// Returns the problem in a reply if it counts as a refusal.
+/// Returns the problem in a reply if the problem counts as a refusal.
 fn refusal(reply: &Reply) -> Option<&Problem> {
     match reply {
         Reply::Problem(problem)
@@ -134,8 +134,8 @@ fn refusal(reply: &Reply) -> Option<&Problem> {
 pub(crate) struct RefusalsQuery {
     /// The machine's name. Defaults to all machines.
     machine: Option<String>,
-    /// The number after which to start. If it exceeds the last refusal's number, as it may after a
-    /// restart, all refusals are returned.
+    /// The number after which to start. If this number exceeds the last refusal's, as it may after
+    /// a restart, all refusals are returned.
     #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
 }
@@ -150,7 +150,7 @@ pub(crate) struct RefusalsReply {
     last: u64,
 }
 
-/// Returns up to 1024 requests that were refused since the service started, with the reasons.
+/// Returns up to 1024 requests that have been refused since the service started, and the reasons.
 /// Waiting requests do not count as refused.
 #[utoipa::path(
     get, path = "/v1/refusals", tag = "leases", params(RefusalsQuery),

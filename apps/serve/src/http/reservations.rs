@@ -93,9 +93,9 @@ pub(crate) async fn reservations(
 }
 
 /// Reserves nodes in advance (operator only). A job may not start on these nodes if it is expected
-/// to still be running when the reservation starts. Existing leases keep their nodes. Once a lease
-/// ends, its reserved nodes stay free. A lease with neither `estimate_s` nor `ttl_s` is expected to
-/// run forever. The reservation ends at `to`.
+/// to still be running when the reservation starts. Existing leases keep their nodes, but once such
+/// a lease ends, its reserved nodes stay free. A lease with neither `estimate_s` nor `ttl_s` is
+/// expected to run forever. The reservation ends at `to`.
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
     request_body = ReservationBody, params(ChangeHeaders),

@@ -49,13 +49,13 @@ request_body! {
 pub(crate) struct RoomAnswer {
     /// True if there is a plan.
     found: bool,
-    /// True if it is proven that the plan loses the least work or, if there is no plan, that none
-    /// exists with at most `max_jobs` leases.
+    /// True if it is proven that the plan loses the least work or, if there is no plan, that no
+    /// plan with at most `max_jobs` leases exists.
     proven: bool,
     /// The box to be freed; null if individual nodes are drained.
     #[schema(value_type = Option<schema::Part>)]
     placement: Option<Place>,
-    /// The leases to end now. Their requests return to the queue.
+    /// The leases to end now, whose requests return to the queue.
     requeued: Vec<u64>,
     /// The work lost by requeuing leases, in node-seconds.
     lost_node_s: Option<f64>,

@@ -158,7 +158,7 @@ fn sample_history(
     let oldest = history.oldest()?;
     let limits = ServiceLimits::default();
     let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-    // True if the current state was searched. A state that outlasts its interval is always
+    // True if this state's largest free box is known. A state that outlasts its interval is always
     // searched.
     let mut searched = false;
     history.scan(state.seq(), &mut |record| {

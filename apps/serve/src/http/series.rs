@@ -13,8 +13,8 @@ use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
 use crate::core::Instant;
 
-/// A machine's metrics during an interval. Members that end in `_least` and `_most` are the minimum
-/// and maximum during the interval.
+/// A machine's metrics during an interval. Members whose names end in `_least` and `_most` are the
+/// minimum and maximum during the interval.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Sample {
     /// The first record in the interval.

@@ -59,7 +59,7 @@ pub(crate) struct SlotsReply {
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// The next time when more boxes will fit, based on the expected ends of leases; null if
+    /// The time at which more boxes will next fit, based on the expected ends of leases; null if
     /// unknown or if the caller is a tenant.
     next: Option<NextSlots>,
     /// The boxes that fit after some leases have moved; null if not requested.
@@ -82,9 +82,9 @@ pub(crate) struct NextSlots {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotsAfter {
     slots: u64,
-    /// An upper bound on the number of boxes with this many moves.
+    /// An upper bound on the number of boxes that fit after this many moves.
     bound: u64,
-    /// True if it has been proven that no more boxes fit with this many moves.
+    /// True if it has been proven that no more boxes fit after this many moves.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
@@ -148,7 +148,7 @@ fn count_slots(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Proble
     })
 }
 
-/// The latest box counts by machine and shape, with the nodes that were free at the time.
+/// The latest box counts by machine and shape, each with the nodes that were free at the time.
 #[derive(Default)]
 pub(crate) struct SlotCounts(Mutex<HashMap<(String, Sides), (Occupancy, SlotCount)>>);
 

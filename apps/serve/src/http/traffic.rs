@@ -25,8 +25,8 @@ const MAX_BODIES_BYTES: usize = 128 << 20;
 /// The maximum total size of all unsent replies, in bytes.
 const MAX_REPLIES_BYTES: usize = 256 << 20;
 
-/// The number of bytes per body or reply that are not counted. The connection limit bounds their
-/// total.
+/// The number of bytes per body or reply that are not counted. The connection limit bounds the
+/// total of these bytes.
 const UNCOUNTED_BYTES: usize = 16 << 10;
 
 /// A memory limit shared by all callers. A tenant may use a quarter of it, and all tenants together
@@ -70,7 +70,7 @@ impl Budget {
 }
 
 impl Charge {
-    /// Adds bytes to the charge if they fit. Returns true if they were added.
+    /// Adds bytes to the charge if they fit, and returns true if they do.
     fn try_add(&mut self, bytes: usize) -> bool {
         let mut used = self.budget.used.lock();
         let fits = self.budget.fits(&used, &self.party, bytes);

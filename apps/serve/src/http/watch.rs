@@ -27,18 +27,17 @@ use crate::core::{Caller, Event, Instant, Problem, ServiceRecord};
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, Recorded, weight};
 
-/// The maximum number of records per read of the history.
+/// The maximum number of records in one read of the history.
 const MAX_CHUNK_RECORDS: usize = 1000;
-/// The approximate maximum size of the records per read of the history, in bytes.
+/// The approximate maximum size, in bytes, of the records in one read of the history.
 const MAX_CHUNK_BYTES: usize = 256 << 10;
 /// The approximate maximum size of a write to a watcher, in bytes.
 const MAX_WRITE_BYTES: usize = 32 << 10;
 /// The minimum time between two writes to a watcher. Events that arrive in between are sent
 /// together.
 const MIN_WRITE_INTERVAL: Duration = Duration::from_millis(20);
-/// The minimum time between writes to a watcher, divided by the number of watchers: with 1000
-/// watchers, each gets a write every 100 ms. The resulting 10,000 writes per second in total take
-/// up a fifth of a core.
+/// The minimum time between writes to a watcher, per connected watcher: with 1000 watchers, each
+/// gets a write every 100 ms. In total, these 10,000 writes per second take up a fifth of a core.
 const INTERVAL_PER_WATCHER: Duration = Duration::from_micros(100);
 /// The idle time after which the number of the last record is sent to keep the connection alive.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);

@@ -40,7 +40,7 @@ impl LineSession {
     /// Executes the operation on an input line and returns the answer.
     ///
     /// # Errors
-    /// Returns the reason for the failure if the operation fails. The state is then unchanged.
+    /// Returns the reason if the operation fails, in which case the state is unchanged.
     pub fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
         let message = Message::parse(line)?;
         match message.op() {

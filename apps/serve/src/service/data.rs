@@ -85,7 +85,7 @@ impl Data {
         self.state.configure(&wanted).map_err(RecoveryError::State)?;
         let event = Event::Configured { machines: wanted };
         let wall_ms = ServiceClock::new().now_ms();
-        // The wall clock may be wrong here too.
+        // Do not trust the wall clock, which may be wrong.
         let at_ms = match self.state.seq() {
             0 => wall_ms,
             _ => options.tuning.clock.now(wall_ms, self.state.now_ms()),

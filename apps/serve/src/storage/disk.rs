@@ -182,7 +182,7 @@ impl DiskFile for OpenFile {
     }
 
     fn in_place(&self) -> io::Result<()> {
-        // This takes about a microsecond, whereas a write takes hundreds of microseconds.
+        // This check takes about a microsecond, whereas a write takes hundreds of microseconds.
         match fs::symlink_metadata(&self.path) {
             Ok(now) if (now.dev(), now.ino()) == self.identity => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -13,10 +13,10 @@
 //!
 //! Two kinds of frames contain no records:
 //! - the **format**, which is the first frame in a file and has a number that no record has;
-//! - an **announcement** of the next frame's size, if that exceeds [`MAX_UNANNOUNCED`] bytes.
+//! - an **announcement** of the next frame's size, if that size exceeds [`MAX_UNANNOUNCED`] bytes.
 
 const MAGIC: [u8; 4] = *b"pvj1";
-/// The prefix shared by the magic numbers of all formats, followed by a digit.
+/// The common prefix of all formats' magic numbers, which continue with a digit.
 const MAGIC_FAMILY: &[u8] = b"pvj";
 /// The placeholder for the record number in a format frame.
 const NO_RECORD: u64 = u64::MAX;
@@ -31,7 +31,7 @@ const POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 const HEADER: usize = 32;
 const SUM: usize = 8;
 
-/// Returns the CRC-64/XZ checksum of `bytes`. It is also used for snapshots.
+/// Returns the CRC-64/XZ checksum of `bytes`, which is also used for snapshots.
 pub fn sum(bytes: &[u8]) -> u64 {
     pavior::Checksum::of(bytes).value()
 }
@@ -54,7 +54,7 @@ pub enum FrameKind {
     Records,
     /// The file has this program's format.
     Format,
-    /// The file has a format unknown to this program.
+    /// The file's format is unknown to this program.
     OtherFormat,
     /// The next frame has this many bytes.
     Announcement(usize),
@@ -158,7 +158,7 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
     Found::Frame(frame, offset + frame.length())
 }
 
-/// Returns true if bytes begin like a frame in another format.
+/// Returns true if the bytes begin like a frame in another format.
 fn is_foreign(bytes: &[u8]) -> bool {
     let digit = bytes.strip_prefix(MAGIC_FAMILY).and_then(|rest| rest.first());
     digit.is_some_and(|digit| digit.is_ascii_digit() && *digit != MAGIC[3])

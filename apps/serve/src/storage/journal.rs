@@ -29,15 +29,15 @@ pub struct JournalStore {
     /// The number of the next record.
     next: u64,
     marks: Marks,
-    /// The reason why writing is no longer possible; `None` if it is still possible.
+    /// The reason why writing is no longer possible; `None` while writing is possible.
     failed: Option<String>,
 }
 
 /// The result of opening a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The number of bytes that were cut off the end. They were left behind by a write that was
-    /// never acknowledged.
+    /// The number of bytes cut off the journal's end, which an unacknowledged write had left
+    /// behind.
     pub cut: u64,
     /// The file that now contains these bytes.
     pub kept: Option<String>,
@@ -104,7 +104,7 @@ impl JournalStore {
         Ok(journal)
     }
 
-    /// Marks the journal's end. Recreates the last file if its creation was interrupted.
+    /// Marks the journal's end. If the last file's creation was interrupted, recreates the file.
     fn begin_writing(&mut self, end: &End) -> Result<(), StoreError> {
         self.mark()?;
         if end.length > 0 {
@@ -178,7 +178,7 @@ impl JournalStore {
 
 /// Checks that no file is missing.
 fn check_files(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), StoreError> {
-    // A new file is created before its snapshot is saved.
+    // The next file is created before the snapshot is saved.
     if let Some(seq) = snapshots.last()
         && !starts.contains(&(seq + 1))
     {
@@ -189,7 +189,7 @@ fn check_files(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<
     if let Some(mark) = mark
         && (mark.next, mark.length) != (1, 0)
         && !starts.contains(&mark.file)
-        // The oldest files may have been removed, and a backup may have an older mark.
+        // The file may have been removed as an old one, because a backup may have an older mark.
         && starts.first().is_none_or(|&first| first < mark.next)
     {
         let reason = format!("the file is missing; it contained record {}", mark.next - 1);

@@ -74,7 +74,7 @@ fn bytes(disk: &dyn Disk) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns the last mark and its sequence number. Each slot has a different number.
+/// Returns the mark with the highest sequence number, together with that number.
 fn last_of(bytes: &[u8]) -> Option<(u64, Mark)> {
     let marks = [0, SLOT].into_iter().filter_map(|offset| read(bytes, offset));
     marks.max_by_key(|(turn, _)| *turn)

@@ -34,7 +34,7 @@ pub enum StoreError {
     /// The operation is not possible now. Nothing was written, and other operations still work.
     #[error("temporarily unavailable: {0}")]
     Later(String),
-    /// A write failed, and it is unknown whether it took effect.
+    /// A write failed, and it is unknown whether the write took effect.
     #[error("{0}")]
     Unknown(Box<StoreError>),
     /// The reason why this server is not the writer or cannot confirm that it is.
@@ -77,12 +77,12 @@ impl StoreError {
     }
 }
 
-/// A callback that receives each record. Reading stops when it returns false.
+/// A callback that receives each record. Reading stops when the callback returns false.
 pub type Each<'a> = &'a mut dyn FnMut(ServiceRecord) -> Result<bool, FoldError>;
 
 /// The write side of a store.
 pub trait RecordStore: Send {
-    /// Appends records. Once this returns, the records survive a power failure.
+    /// Appends records. Once this method returns, the records survive a power failure.
     ///
     /// # Errors
     /// Returns an error if the records might not survive. If so, the caller must not act on them.
@@ -164,7 +164,7 @@ pub trait History: Send + Sync {
     /// Returns an error if the number cannot be determined.
     fn oldest(&self) -> Result<u64, StoreError>;
 
-    /// Returns the record number after which the stored records total at most `bytes` bytes.
+    /// Returns the number of the record after which at most `bytes` bytes of records are stored.
     ///
     /// # Errors
     /// Returns an error if the number cannot be determined.

@@ -65,8 +65,8 @@ pub(super) fn parse_snapshot(
     Ok(snapshot)
 }
 
-/// Returns the error for text that fails to parse. The text's checksum has been verified, so if it
-/// is valid JSON, it must have been written by another version.
+/// Returns the error for text that fails to parse. The text's checksum has been verified, so if the
+/// text is valid JSON, another version must have written it.
 fn parse_error(source: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
     if error.is_data() {
         let (file, what) = (source.to_string(), format!("{what} ({error})"));

@@ -5,8 +5,8 @@
 //!
 //! 1. one flipped bit in a frame;
 //! 2. another format, unknown to this program;
-//! 3. damage, if the file's frames end before its mark, the file is not the last one, or frames
-//!    follow;
+//! 3. damage, if the file's frames end before its mark, if the file is not the last one, or if more
+//!    frames follow;
 //! 4. a truncated write, if the bytes are at most one write long;
 //! 5. other damage.
 

@@ -85,8 +85,7 @@ impl ClockDoubt {
 
 type Outcome = Result<CommandAnswer, Unavailable>;
 
-/// The channel for an answer. If the channel is dropped before an answer is sent, it sends an
-/// error.
+/// The channel for an answer. If it is dropped before an answer is sent, it sends an error instead.
 pub(super) struct AnswerSender {
     sender: Option<oneshot::Sender<Outcome>>,
     /// True once the writer has started processing the command.
@@ -156,7 +155,7 @@ pub struct WriterHandle {
     /// The bounded channel to the writer; `None` once it is closed.
     pub(super) queue: Arc<RwLock<Option<SyncSender<Task>>>>,
     pub(super) unavailable: Arc<RwLock<Option<Unavailable>>>,
-    /// The last durable state. The writer updates it before it sends the replies of a group.
+    /// The last durable state. The writer updates this state before sending a group's replies.
     pub(super) durable: Arc<RwLock<Arc<StateView>>>,
     /// This server's claim, if several servers share the store.
     pub(super) claim: Option<Arc<dyn Claim>>,
@@ -191,7 +190,7 @@ impl WriterHandle {
     /// # Errors
     /// Returns an error if another server may have made newer decisions.
     pub async fn view(&self) -> Result<Arc<StateView>, Unavailable> {
-        // Stored records remain readable even if no more can be stored.
+        // Stored records remain readable even if no new records can be stored.
         match self.unavailable() {
             None | Some(Unavailable::ReadOnly(_)) => {}
             Some(why) => return Err(why),

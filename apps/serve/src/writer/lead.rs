@@ -8,7 +8,7 @@ use crate::core::{Caller, Command, ServiceState};
 use crate::storage::StoreError;
 
 /// The time without records, in milliseconds, after which the current time is recorded. At startup,
-/// the service is assumed to have been running until the last record.
+/// we assume that the service was running until the last record.
 const NOTE_TIME_MS: u64 = 3600 * 1000;
 
 impl Writer {

@@ -1,4 +1,4 @@
-//! The single writer, which makes decisions, makes them durable, and only then replies.
+//! The single writer, which decides commands, makes the decisions durable, and only then replies.
 //!
 //! Commands wait in a bounded queue. The writer decides all waiting commands one at a time, appends
 //! their records in one durable write, and then sends the replies and notifies the watchers. More

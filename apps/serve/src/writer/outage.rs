@@ -83,7 +83,7 @@ mod tests {
         ServiceRecord { seq, at_ms: 0, event: Event::Clock { doubted: false }, kept: None }
     }
 
-    /// Returns the writer of a standby server, which knows only the first record, and the standby's
+    /// Returns a standby server's writer, which knows only the first record, and the server's
     /// folder.
     fn standby(wall_ms: u64) -> (Writer, TempDir) {
         let folder = TempDir::new().unwrap();
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_takeover_that_fails_reports_its_own_failure() {
-        // A clock far ahead of the last record is in doubt, which must be recorded.
+        // Doubt about a clock that is far ahead of the last record must be recorded.
         let (mut writer, folder) = standby(1 << 40);
         let [journal, copy] =
             ["journal-00000000000000000001.log", "copy"].map(|name| folder.path().join(name));

@@ -59,7 +59,7 @@ impl Recent {
         *self.last.borrow()
     }
 
-    /// Announces records written by another server. They are not retained here.
+    /// Announces records written by another server, which are not retained here.
     pub(crate) fn advance_to(&self, last: u64) {
         self.retained.lock().last = last;
         self.last.send_replace(last);

@@ -52,7 +52,7 @@ pub(crate) struct Cutoff {
     pub(crate) at_ms: u64,
 }
 
-/// Returns the state at a cutoff, or any earlier state if `stop` is set in the meantime.
+/// Returns the state at a cutoff, or some earlier state if `stop` is set in the meantime.
 ///
 /// # Errors
 /// Fails like [`recover`].

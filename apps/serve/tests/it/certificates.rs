@@ -23,7 +23,7 @@ fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// Issues a certificate. Returns it as a client identity, and also as PEM together with its key.
+/// Issues a certificate. Returns a client identity, and the certificate and its key as PEM.
 fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, String) {
     let key = KeyPair::generate().unwrap();
     let names: Vec<String> = names.iter().map(|name| (*name).to_string()).collect();

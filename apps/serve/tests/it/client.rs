@@ -66,8 +66,8 @@ pub(crate) struct Client {
     used: Instant,
 }
 
-/// The idle time after which a connection is not reused. It is shorter than 10 s because the
-/// service closes connections that have been idle that long.
+/// The idle time after which a connection is not reused. It must be less than 10 s, the idle time
+/// after which the service closes connections.
 const IDLE: Duration = Duration::from_secs(4);
 
 impl Client {
@@ -113,7 +113,7 @@ impl Client {
         self.send("POST", path, body, &[("Idempotency-Key", key)])
     }
 
-    /// Requests a lease, which may have to wait.
+    /// Requests a lease. The request may have to wait.
     pub(crate) fn lease(&mut self, asked: impl Display) -> Value {
         let reply = self.post("/v1/leases", asked);
         assert!([201, 202].contains(&reply.status), "{}", reply.text);
@@ -252,7 +252,7 @@ pub(crate) fn watch_until(
     watch_as(address, path, "", Duration::from_mins(1), enough)
 }
 
-/// Like [`watch_until`], with extra headers. Also stops if no event arrives for `patience`.
+/// Like [`watch_until`], but with extra headers. Also stops if no event arrives for `patience`.
 pub(crate) fn watch_as(
     address: &str,
     path: &str,

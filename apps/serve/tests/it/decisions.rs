@@ -68,7 +68,7 @@ fn folding_the_records_gives_the_state() {
         }
         assert_eq!(folded.snapshot(), state.snapshot(), "seed {seed}");
         folded.validate();
-        // Restoring a snapshot and replaying the rest gives the same state.
+        // Restoring a snapshot and replaying the later records gives the same state.
         let saved = saved.expect("the middle was passed");
         let text = serde_json::to_string(&saved).expect("a snapshot can be written");
         let saved: StateSnapshot = serde_json::from_str(&text).expect("a snapshot can be read");
@@ -108,7 +108,7 @@ fn a_waiting_request_keeps_its_freedom_if_the_journal_has_one() {
     }
 }
 
-/// Runs random commands. No lease may start if it would overlap a reservation.
+/// Checks, with random commands, that no lease starts if it would overlap a reservation.
 #[test]
 fn no_lease_begins_if_it_would_last_into_a_reservation() {
     let (mut grants, mut ahead) = (0, 0);

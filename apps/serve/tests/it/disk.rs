@@ -47,7 +47,7 @@ struct Inner {
     room: Option<u64>,
     /// The number of operations until the next fault, and the fault itself.
     until_fault: Option<(u64, Fault)>,
-    /// The number of times that opening a file will still fail.
+    /// The number of further attempts to open a file that will fail.
     exhausted: u64,
     /// True once the power has failed.
     dead: bool,

@@ -106,7 +106,7 @@ fn only_the_owner_can_read_the_records() {
 
 #[test]
 fn a_snapshot_that_could_not_be_saved_is_saved_later() {
-    // The records' total size triggers a snapshot long before their number does.
+    // The records' total size triggers a snapshot long before their number would.
     let (server, setup) = fresh(|setup| {
         setup.log = Some(setup.data.with_extension("snapshots"));
         setup.history_bytes = 1;

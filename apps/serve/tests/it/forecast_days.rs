@@ -171,7 +171,7 @@ fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     (days, base_ms)
 }
 
-/// Compares the service's own count of kept forecasts with the test's. Reply times are whole
+/// Compares the service's own count of kept forecasts with the test's count. Reply times are whole
 /// milliseconds, so the counts may differ by one.
 fn service_has_counted(days: &mut Days) {
     let told = days.jobs.iter().filter(|job| job.told.is_some()).count() as u64;

@@ -10,7 +10,7 @@ fn a_request_is_placed_within_its_freedom() {
         setup.machine = "mesh:4x4".into();
         setup.scheduler = Some("fcfs".into());
     });
-    // Only the seven nodes in column 1 and row 1 are free, and no box of five fits there.
+    // The only free nodes are the seven in column 1 and row 1, and no box of five nodes fits there.
     for [base, sides] in [[[0, 0], [1, 1]], [[2, 0], [2, 1]], [[0, 2], [1, 2]], [[2, 2], [2, 2]]] {
         let hold = json!({ "parts": [{ "base": base, "sides": sides }] });
         assert_eq!(client.post("/v1/hold", hold).status, 201);

@@ -67,7 +67,7 @@ fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     refused.is(503, "read-only");
     let detail = refused.json()["detail"].to_string();
     assert!(detail.contains("no space left to write") && detail.contains("journal-"), "{detail}");
-    // Reads work, and the service reports that it is not ready.
+    // Reads still work, and the service reports that it is not ready.
     let known = last.iter().map(|lease| lease["id"].clone()).collect::<Vec<_>>();
     let held = |client: &mut Client| -> Vec<Value> {
         let list = client.get("/v1/leases").json();

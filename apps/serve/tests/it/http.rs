@@ -128,7 +128,7 @@ fn waiting_requests_start_in_the_order_of_the_scheduler() {
     let waits = client.post("/v1/leases?wait=true", r#"{"shape":[4,4],"job":"w"}"#);
     assert_eq!((waits.status, &waits.json()["state"]), (202, &json!("waiting")));
     let id = waits.json()["id"].clone();
-    // Either of these two requests fits on the machine, but not both.
+    // Either request fits on the machine, but not both together.
     let (second, _) = holder(&client.lease(r#"{"wait":true,"shape":[8,8]}"#));
     let queue = client.get("/v1/queue").json();
     assert_eq!([&queue["waiting"][0]["id"], &queue["waiting"][1]["id"]], [&id, &json!(second)]);

@@ -84,7 +84,7 @@ impl Load {
     }
 }
 
-/// Retries a request until it is answered. The third element is true if it had to be resent.
+/// Retries a request until it is answered. The third result is true if the request was resent.
 fn insist(
     target: &Target,
     (path, body): (&str, Value),

@@ -46,7 +46,7 @@ fn lease(random: &mut Random) -> LeaseRequest {
     request
 }
 
-/// Returns a random command, usually valid in the given state, with its caller and key.
+/// Returns a random command, which is usually valid in the given state, with its caller and key.
 pub(crate) fn command(
     random: &mut Random,
     state: &ServiceState,

@@ -1,4 +1,4 @@
-//! Builds random records and journal files that contain them, and tests unusual journal files.
+//! Builds random records, and journal files that contain them. Also tests unusual journal files.
 
 use std::sync::Arc;
 

@@ -111,7 +111,7 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         assert_eq!(counts(&diagnosis["counts"]), expected);
         let blocked = &diagnosis["blocked"];
         let length = |name: &str| blocked[name].as_array().unwrap().len() as u64;
-        // Blockers include these nodes, because they remain unavailable after the lease ends.
+        // Blockers include these nodes, because the nodes remain unavailable after the lease ends.
         assert_eq!([length("failed"), length("drained")], listed.map(|nodes| nodes as u64));
     }
     // Samples lag behind the records, so wait for the last one.

@@ -120,7 +120,7 @@ fn raw(server: &Server, bytes: &[u8]) -> String {
     stream.write_all(bytes).unwrap();
     let mut reply = Vec::new();
     let mut buffer = [0; 4096];
-    // The service may close the connection before reading everything.
+    // The service may close the connection before it has read everything.
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         reply.extend_from_slice(&buffer[..count]);
         if String::from_utf8_lossy(&reply).ends_with('}') {

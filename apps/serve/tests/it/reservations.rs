@@ -43,7 +43,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     assert!(detail.contains(one["from"].as_str().unwrap()), "{detail}");
     let before = client.lease(json!({ "shape": [2, 8], "ttl_s": 1800 }));
     assert_eq!(before["parts"][0]["base"], json!([2, 0]));
-    // The reservation is given as the reason why the request is waiting.
+    // The reservation is reported as the reason why the request is waiting.
     assert_eq!(client.end(&before).status, 200);
     let waiting = client.lease(json!({ "shape": [2, 8], "estimate_s": 4000, "wait": true }));
     assert_eq!(waiting["state"], "waiting");
@@ -70,8 +70,8 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     client.post(&path, "").is(404, "unknown-reservation");
 }
 
-/// Checks that a grant never overlaps a reservation, whether it comes from the queue, from a batch
-/// or after a renewal.
+/// Checks that no grant overlaps a reservation, whether from the queue, from a batch or after a
+/// renewal.
 #[test]
 fn no_kind_of_grant_overlaps_a_reservation() {
     for scheduler in ["fcfs", "scan-all", "easy", "conservative", "window:4"] {

@@ -45,7 +45,7 @@ pub(crate) struct Setup {
     pub(crate) tokens: Option<PathBuf>,
     /// The server's certificate and key, and the authority that signs client certificates.
     pub(crate) certificates: Option<(PathBuf, PathBuf, Option<PathBuf>)>,
-    /// The file to which all requests are logged. Without this file, only errors are logged, to
+    /// The file to which all requests are logged. If there is none, only errors are logged, to
     /// standard error.
     pub(crate) log: Option<PathBuf>,
     pub(crate) snapshot_every: u64,

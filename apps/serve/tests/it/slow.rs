@@ -1,4 +1,4 @@
-//! Checks that reads, shutdowns and refusals are not delayed by slow computations.
+//! Checks that slow computations do not delay reads, shutdowns or refusals.
 
 use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, sleep, spawn};
@@ -72,7 +72,7 @@ fn reads_do_not_wait_for_a_decision() {
     println!("{reads} reads during a decision, the longest {longest:?}");
     assert!(reads >= 12, "{reads} reads during the decision");
     assert_eq!(deciding.join().unwrap().unwrap().status, 200);
-    // Readers see all of the batch's changes at once, at the latest when the reply arrives.
+    // Readers see the batch's changes all at once, at the latest when the reply arrives.
     let after = client.seq();
     assert!(after > before && [before, after].contains(&shown), "{before} {shown} {after}");
 }
@@ -81,13 +81,13 @@ fn reads_do_not_wait_for_a_decision() {
 fn commands_behind_a_slow_one_are_answered_one_by_one() {
     let (server, _) = fresh(configure);
     let slow = decision(&mut server.client(), Duration::from_millis(500));
-    // If all commands formed one group, all replies would arrive at the end in every attempt.
+    // If all commands formed one group, then in every attempt, all replies would arrive at the end.
     let mut attempts = (0..3).map(|_| reply_times(&server.address, &slow));
     assert!(attempts.any(|times| times[0] < times[5] / 2), "all replies arrived together");
 }
 
-/// Sends the same command six times at once. Returns the time until each reply arrived, in order of
-/// arrival.
+/// Sends the same command six times at once. Returns the times until the replies arrived, in order
+/// of arrival.
 fn reply_times(address: &str, command: &str) -> Vec<Duration> {
     let (answered, answers) = channel();
     let began = Instant::now();

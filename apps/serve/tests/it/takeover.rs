@@ -1,7 +1,7 @@
 //! Tests that kill or pause the leader of two servers that share a PostgreSQL database.
 //!
-//! The tests need Debian's `postgresql`. If it is not installed, they are skipped with a note,
-//! unless `PAVIOR_REQUIRE_POSTGRES` is set.
+//! The tests need Debian's `postgresql`. Without this package, they are skipped with a note or, if
+//! `PAVIOR_REQUIRE_POSTGRES` is set, fail.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -95,7 +95,7 @@ impl Database {
         self.tool("pg_ctl", &["-D", &self.data(), "-m", "immediate", "-w", "stop"]);
     }
 
-    /// Stops the database abruptly, as in a crash, and restarts it.
+    /// Stops the database abruptly, simulating a crash, and restarts it.
     pub(crate) fn crash(&self) {
         let (data, log) = (self.data(), self.path().join("log").display().to_string());
         self.tool("pg_ctl", &["-D", &data, "-m", "immediate", "-l", &log, "-w", "restart"]);

@@ -28,7 +28,7 @@ fn tenants_do_not_see_each_other() {
     // The diagnosis does not identify other tenants' leases.
     let blocked = b.post("/v1/leases", r#"{"shape":[8,8]}"#).json();
     assert_eq!(blocked["diagnosis"]["blocked"]["jobs"][0]["lease"], json!(null));
-    // The answers also omit the end times of other tenants' leases, and the moves.
+    // The answers also omit the moves and the end times of other tenants' leases.
     let answers = |client: &mut crate::client::Client| {
         let asked = client.post("/v1/explain", r#"{"shape":[6,3]}"#).json();
         let slots = client.get("/v1/slots?shape=6x3").json();

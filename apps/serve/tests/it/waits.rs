@@ -1,5 +1,4 @@
-//! Tests the reasons for waiting that are given in the queue, for a single request and in
-//! explanations.
+//! Tests the reported reasons for waiting: in the queue, for a single request and in explanations.
 
 use serde_json::{Value, json};
 

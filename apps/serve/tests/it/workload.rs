@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use crate::client::{Client, batch};
 
-/// Grants and ends leases one by one until the callback `until` returns true for the number of
-/// operations so far. Returns the latency of each operation.
+/// Grants and ends leases one by one until `until`, called with the number of operations so far,
+/// returns true. Returns each operation's latency.
 pub(crate) fn one_by_one(address: &str, until: impl Fn(usize) -> bool) -> Vec<Duration> {
     let mut client = Client::new(address);
     let mut times = Vec::new();
@@ -25,7 +25,7 @@ pub(crate) fn one_by_one(address: &str, until: impl Fn(usize) -> bool) -> Vec<Du
     times
 }
 
-/// The members of an answer that the clients check.
+/// The members that the clients check in an answer.
 #[derive(Deserialize)]
 struct Answer {
     status: u16,

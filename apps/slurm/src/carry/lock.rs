@@ -1,7 +1,7 @@
 //! A file lock, on a shared disk, that determines which of several daemons is active. The lock is a
-//! kernel lock (`flock`), so it is released no matter how its holder exits. It only avoids
-//! duplicate work and log lines. Correctness does not depend on the lock, because Slurm rejects a
-//! change to a job that has changed in the meantime (see `carry`).
+//! kernel lock (`flock`), so it is released no matter how its holder exits. The lock only avoids
+//! duplicate work and log lines. Correctness does not depend on it, because Slurm rejects a change
+//! to a job that has changed in the meantime (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};

@@ -16,8 +16,8 @@ use crate::{Config, SlurmError};
 /// The time between checks for signals, in milliseconds.
 const SIGNAL_CHECK_MS: u64 = 50;
 
-/// The time between watchdog messages during a wait, in milliseconds. It is well below
-/// `WatchdogSec` in the units.
+/// The time between watchdog messages during a wait, in milliseconds, well below the units'
+/// `WatchdogSec`.
 const WATCHDOG_MS: u64 = 60_000;
 
 /// The reason why a wait ended.

@@ -9,7 +9,7 @@ use crate::calls::{Call, Query};
 use crate::ledger::Ledger;
 use crate::setup::lists::{List, Lists};
 
-/// The remaining time at which the reservation is renewed, in seconds.
+/// The remaining time, in seconds, below which the reservation is renewed.
 const MIN_REMAINING_S: u64 = 30 * 86_400;
 
 impl Daemon {

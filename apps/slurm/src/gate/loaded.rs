@@ -31,7 +31,7 @@ pub(crate) enum LoadedGate {
 pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     let partition = format!("--partition={}", config.partitions[0]);
     let comment = format!("--comment=pavior-check {}\n", config.license);
-    // Some sites reject jobs without a time limit before they call the gate.
+    // Before calling the gate, some sites reject jobs without a time limit.
     let arguments = [&partition, &comment, "--time=1", "-o", "/dev/null", "--wrap=true"];
     let output = Call::new(Query::Test, &arguments).run()?;
     Ok(LoadedGate::from_reply(config, output.status.success(), &output.stderr))

@@ -20,7 +20,7 @@ pub(crate) enum Connective {
 }
 
 impl Features {
-    /// Parses a constraint. Returns `None` if it is invalid or uses syntax that only Slurm
+    /// Parses a constraint. Returns `None` if the text is invalid or uses syntax that only Slurm
     /// supports: counts, brackets, braces or `!`.
     pub(crate) fn parse(text: &str) -> Option<Features> {
         if text.len() > MAX_TEXT {

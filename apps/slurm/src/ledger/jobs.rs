@@ -3,8 +3,8 @@
 use crate::ledger::demands::Demands;
 use crate::names::{JobName, Licenses, NodeName};
 
-/// The assumed time, in seconds, until a job that is completing or past its time limit releases its
-/// nodes. The actual time is unknown.
+/// The time, in seconds, that we assume a job takes to release its nodes if it is completing or
+/// past its time limit. The actual time is unknown.
 const END_S: u64 = 1;
 
 /// A job's identity, which consists of its name and submission time. The name alone is not enough,
@@ -48,7 +48,7 @@ pub(crate) struct SlurmJob {
     pub(crate) user: u32,
     /// The requested reservation, or an empty string.
     pub(crate) reservation: String,
-    /// The job's demands, or a description of the first one that cannot be parsed.
+    /// The job's demands, or a description of the first demand that cannot be parsed.
     pub(crate) demands: Result<Demands, &'static str>,
     /// The time at which the job started or may start.
     pub(crate) start: Option<u64>,
@@ -67,8 +67,8 @@ impl SlurmJob {
         JobKey { submitted: self.submitted, name: self.name }
     }
 
-    /// Returns the time by which the job will have released its nodes, if known. A waiting job is
-    /// assumed to start now.
+    /// Returns the time by which the job will have released its nodes, if known. Assumes that a
+    /// waiting job starts now.
     pub(crate) fn release_time(&self, now: u64) -> Option<u64> {
         let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
         let earliest = now.saturating_add(END_S);

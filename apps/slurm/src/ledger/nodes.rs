@@ -44,7 +44,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
     let mut seen = HashSet::new();
     for line in text.lines() {
         match node(line) {
-            // For several partitions, `sinfo` may list a node once per partition.
+            // Given several partitions, `sinfo` may list a node once per partition.
             Some(node) if !seen.insert(node.name.clone()) => {}
             Some(node) => nodes.push(node),
             None => unreadable.push(Unreadable::new("a node's record cannot be parsed")),

@@ -55,8 +55,8 @@ impl Mark {
     }
 }
 
-/// A record that could not be fully parsed. A job whose comment contains control characters is also
-/// in the list of jobs.
+/// A record that could not be fully parsed. If the fault is a comment with control characters, the
+/// job is also in the list of jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// The job, if known.

@@ -34,7 +34,7 @@ impl Reservation {
 }
 
 /// Parses the output of `scontrol show reservation -o`. Malformed fields become empty, but nodes
-/// that Slurm reports as reserved stay off limits anyway.
+/// that Slurm reports as reserved remain off limits.
 pub(crate) fn read(text: &str) -> Vec<Reservation> {
     let lines = text.lines().filter(|line| line.starts_with("ReservationName="));
     lines.map(reservation).collect()

@@ -12,7 +12,7 @@ use crate::ledger::times::time_limit;
 use crate::names::{NodeName, node_lists, number};
 use crate::{CallFault, Config, SlurmError};
 
-/// The maximum time to assume between runs of a Slurm scheduler, in seconds.
+/// The longest time that we assume between runs of a Slurm scheduler, in seconds.
 const MAX_INTERVAL_S: u64 = 600;
 
 /// The site's Slurm configuration.
@@ -22,7 +22,7 @@ pub(crate) struct Site {
     /// job's old priority.
     pub(crate) is_fifo: bool,
     pub(crate) enforced: Enforcement,
-    /// The time in seconds within which Slurm examines a job after its gate opens.
+    /// The time, in seconds, that Slurm may take to examine a job after its gate opens.
     pub(crate) examination_s: u64,
     pub(crate) preemption: Preemption,
     /// The default preemption mode, which QOSes and partitions can override.
@@ -203,7 +203,7 @@ fn examination_s(scheduler: &str, parameters: &str) -> u64 {
     (interval + interval.div_ceil(3)).min(MAX_INTERVAL_S)
 }
 
-/// Returns Slurm's description of a partition, or `None` if it does not exist.
+/// Returns Slurm's description of a partition, or `None` if none has this name.
 pub(crate) fn partition_record(name: &str) -> Result<Option<String>, SlurmError> {
     let output = Call::new(Query::Show, &["partition", name, "-o"]).run()?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -9,7 +9,7 @@ pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
     pavior::workload::hosts::expand(list)?.iter().map(|name| name.parse().ok()).collect()
 }
 
-/// Formats names in Slurm's format, such as `n[00-03,07],m1`, without reordering them. Consecutive
+/// Converts names to Slurm's format, such as `n[00-03,07],m1`, without reordering them. Consecutive
 /// numbers become ranges, and ranges with the same prefix share brackets.
 pub(crate) fn compress(names: &[NodeName]) -> String {
     let mut parts = names.iter().map(|name| split_number(name.as_str())).peekable();

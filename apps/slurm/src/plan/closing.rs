@@ -14,8 +14,8 @@ use crate::plan::world::World;
 /// The maximum time that preempted jobs may take to end after their grace time, in seconds. This
 /// includes Slurm's `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
-/// The delay, in seconds, before retrying preemption for a job if Slurm has not preempted any other
-/// job for it.
+/// The delay, in seconds, before preemption is retried for a job for which Slurm has preempted no
+/// other job.
 const NO_EVICTION_S: u64 = 600;
 
 impl Cycle<'_> {

@@ -20,8 +20,8 @@ pub(crate) fn display_name(config: &Config, job: &SlurmJob) -> String {
     format!("job {} in partition {}", job.name, shown(&job.partition))
 }
 
-/// Calls `explain` with an explainer for the jobs in a ledger. Jobs are assumed to end at their
-/// time limits.
+/// Calls `explain` with an explainer for the jobs in a ledger. Assumes that jobs end at their time
+/// limits.
 pub(crate) fn explainer<T>(world: World<'_>, explain: impl FnOnce(&Explainer<'_>) -> T) -> T {
     let config = world.config;
     let name = |job: JobId| match world.job(job) {

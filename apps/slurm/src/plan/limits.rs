@@ -16,7 +16,7 @@ use crate::ledger::usage::{Association, Limit, LimitKind, Member, Throttle, Unit
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::plan::world::Rules;
 
-/// The maximum number of associations in a lineage, in case it contains a cycle.
+/// The maximum number of associations in a lineage, in case of a cyclic lineage.
 const MAX_ANCESTORS: usize = 64;
 
 /// A limit and its usage, which several jobs may share.
@@ -157,7 +157,7 @@ impl<'a> Limits<'a> {
         meters
     }
 
-    /// Adds the throttle of the task's array. An unknown throttle is assumed to be 1.
+    /// Adds the throttle of the task's array. Assumes that an unknown throttle is 1.
     fn add_throttle(&mut self, class: &Class, meters: &mut Vec<usize>) {
         let Some(array) = class.array else { return };
         let (most, of) = match self.usage.throttles.get(&array) {
@@ -252,7 +252,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns a limit's usage, based on all limits of its owner. Returns `None` if the usage is
+    /// Returns a limit's usage, based on all of the owner's limits. Returns `None` if the usage is
     /// unknown.
     fn used(&self, class: &Class, all: &[Limit], limit: &Limit) -> Option<u64> {
         if !limit.kind.name.contains("Mins") {

@@ -68,7 +68,7 @@ impl MachineState {
         let ledger = world.ledger;
         let mut builder = Builder::new(world, site, evicting)?;
         // Slurm may start a job before the job that it preempts has ended completely. In that case,
-        // the node belongs to the running job.
+        // a node held by both belongs to the running job.
         for phase in [Phase::Running, Phase::Completing] {
             for (index, job) in ledger.jobs.iter().enumerate() {
                 if job.phase == phase {

@@ -6,7 +6,7 @@ use crate::ledger::{JobKey, Ledger, Phase, SlurmJob};
 use crate::names::Note;
 use crate::plan::limit_reasons::LimitScope;
 
-/// The time, in seconds, for which a reported limit is assumed to apply if no job ends.
+/// The time, in seconds, for which we assume that a reported limit applies if no job ends.
 const LIMIT_DURATION_S: u64 = 60;
 
 /// State that is kept between cycles.

@@ -60,8 +60,8 @@ pub(crate) fn limited_note(limit: &str) -> Note {
     Note::new(&format!("pavior: not started yet because of limit {limit}"))
 }
 
-/// Formats the note for a waiting job, which gives the reason, the planned start, the blocking
-/// jobs and the nearest free box.
+/// Formats a waiting job's note, which gives the reason, the planned start, the blocking jobs and
+/// the nearest free box.
 pub(crate) fn waiting_note(
     world: World<'_>,
     snapshot: &Snapshot,

@@ -71,7 +71,7 @@ fn grace_s(site: &Site, victim: &SlurmJob) -> u64 {
     }
 }
 
-/// Returns true if there may be jobs that this job can preempt.
+/// Returns true if this job may be able to preempt other jobs.
 fn can_preempt(site: &Site, job: &SlurmJob) -> bool {
     match site.preemption {
         Preemption::Off => false,
@@ -83,9 +83,9 @@ fn can_preempt(site: &Site, job: &SlurmJob) -> bool {
     }
 }
 
-/// Chooses the box in which preemption loses the least work (in node-seconds), for the first of at
-/// most [`MAX_EXAMINED`] waiting jobs whose box is harmless. Returns `None` while an earlier
-/// preemption is in progress.
+/// Finds, for each of up to [`MAX_EXAMINED`] waiting jobs, the box in which preemption loses the
+/// least work (in node-seconds), and returns the first box that is harmless. Returns `None` while
+/// an earlier preemption is in progress.
 pub(crate) fn choose(
     world: World<'_>,
     state: &MachineState,
@@ -97,7 +97,7 @@ pub(crate) fn choose(
     if site.preemption == Preemption::Off || state.roles.contains(&Role::Preempting) {
         return None;
     }
-    // The first job's earliest start and its box. Other jobs must not delay this start.
+    // The first job's earliest start, and its box then. Other jobs must not delay this start.
     let first = LazyCell::new(|| {
         let request = &waiting.first()?.request;
         let shape = request.shape.map(Shape::new)?;

@@ -103,7 +103,7 @@ fn release(text: &str) -> (u32, u32) {
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// Returns a partition's faults. `record` describes the partition if it exists.
+/// Returns a partition's faults. `record` describes the partition, if there is one.
 fn partition_faults(config: &Config, name: &str, record: Option<&str>) -> Vec<String> {
     let Some(record) = record else {
         return vec![format!("slurm.conf: partition {name} does not exist")];

@@ -67,7 +67,7 @@ impl Lists {
         Lists(lines.into_iter().filter(is_set).collect())
     }
 
-    /// Reads a slurm.conf and the files that it includes. Returns `None` if it is unreadable.
+    /// Reads a slurm.conf and the files it includes. Returns `None` if slurm.conf is unreadable.
     pub(crate) fn from_file(path: &Path) -> Option<Lists> {
         let mut lists = Lists::default();
         lists.read(path, 0)?;
@@ -119,8 +119,8 @@ impl Lists {
         format!("{}={}", list.name(), shown(&all))
     }
 
-    /// Finds loaded lists that lack our entry or lost an entry from an earlier line in the file.
-    /// Returns the lines that would fix them.
+    /// Finds loaded lists that lack our entry or have lost an entry from an earlier line in the
+    /// file. Returns the lines that would fix these lists.
     pub(crate) fn problems(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
         let required = [List::Licenses, List::Plugins];
         required.iter().filter_map(|list| self.problem(*list, file, config)).collect()

@@ -9,8 +9,8 @@ const STICKY: u32 = 0o1000;
 /// Write permission for the group and others.
 const WRITABLE: u32 = 0o022;
 
-/// Finds the first path that a user other than `owner` owns or can write to, among a program and
-/// its parent directories. Returns `None` if there is no such path or no such program.
+/// Checks a program and its parent directories. Returns the first path that a user other than
+/// `owner` owns or can write to, or `None` if there is no such path or no such program.
 pub(super) fn writable_by_others(program: &Path, owner: u32) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
     let is_writable = |path: &&Path| {

@@ -198,7 +198,7 @@ pub(crate) fn serve(address: &str, all: Registry) -> Result<(), SlurmError> {
 }
 
 /// Counts how many boxes of each configured shape fit at once. Also returns an upper bound on each
-/// number.
+/// count.
 fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     let count = |&sides: &Sides| {
         let found = slots(free, &[Shape::new(sides)], SLOT_BUDGET);

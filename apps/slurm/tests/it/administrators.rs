@@ -1,5 +1,5 @@
-//! Tests messages to administrators about a site's own licenses and plugins, a daemon that starts
-//! before its license exists, ungated partitions, a dry run, and long node names.
+//! Tests a site with its own licenses and plugins, messages to its administrators, a daemon that
+//! starts before its license exists, ungated partitions, a dry run, and long node names.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tests for jobs that can only run on some of the nodes because of constraints, GRES, memory,
+//! Tests for jobs that can run on only some of the nodes because of constraints, GRES, memory,
 //! excluded nodes or reservations.
 
 use crate::cluster::{Cluster, Options, User};
@@ -7,7 +7,7 @@ use crate::sites;
 
 on_each_release! { demands_and_reservations }
 
-/// Configures a cluster with four rows of four nodes. The nodes in the first two rows are fast and
+/// Configures a cluster with four rows of four nodes. Nodes in the first two rows are fast, and
 /// have boards and more memory.
 fn unlike() -> Options {
     Options::default()
@@ -39,7 +39,7 @@ fn demands_and_reservations(release: Release) {
     reservations(&cluster);
     cluster.run("scancel -u root");
     cluster.wait_until_empty(60);
-    // Without the reservation, every job would start on its own, so the daemon recreates it.
+    // The daemon recreates the reservation, without which every job would start on its own.
     cluster.run("scontrol delete ReservationName=pavior");
     let shown = "scontrol show reservation -o";
     cluster.wait_for(shown, 20, |text| text.contains("ReservationName=pavior "));

@@ -38,8 +38,8 @@ impl User {
 }
 
 pub(crate) struct Cluster {
-    // The environment. It is dropped before the folder, so it shuts down before the folder is
-    // removed.
+    // The environment, which is dropped before the folder so that it shuts down before the folder
+    // is removed.
     place: Place,
     /// The daemons, keyed by configuration name.
     daemons: BTreeMap<String, Child>,
@@ -50,12 +50,12 @@ pub(crate) struct Cluster {
     _slot: Slot,
 }
 
-/// The name of jobs whose submission makes slurmctld save its state.
+/// The name of the jobs that are submitted to make slurmctld save its state.
 const HELD: &str = "makes-it-write";
 
 impl Cluster {
     /// Starts a cluster for a test. If the release is missing or cannot be started, reports this
-    /// and returns `None`, unless `PAVIOR_REQUIRE_SLURM` is set.
+    /// and returns `None`, or fails if `PAVIOR_REQUIRE_SLURM` is set.
     pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
         let slot = Slot::wait();
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();
@@ -225,7 +225,7 @@ impl Cluster {
         format!("release {name}, log:\n{own}told:\n{told}slurmctld:\n{slurmctld}")
     }
 
-    /// Returns a job's record, which shows how the job ended, and the lines about the job in all
+    /// Returns a job's record, including how the job ended, and the lines about the job in all
     /// Slurm logs.
     pub(crate) fn job_log(&self, job: &str) -> String {
         let folder = self.path().display();
@@ -276,7 +276,7 @@ impl Cluster {
         self.start_daemon_of("pavior");
     }
 
-    /// Starts a daemon with the configuration `NAME.toml`. It logs to `NAME.log`.
+    /// Starts a daemon with the configuration `NAME.toml` and the log `NAME.log`.
     pub(crate) fn start_daemon_of(&mut self, name: &str) {
         self.kill_daemon_of(name);
         let log = OpenOptions::new()

@@ -12,7 +12,7 @@ fn a_gate_in_slurmctld(release: Release) {
     let what = "the gate in a real slurmctld";
     let options = Options::default().nodes("n[00-63]", "CPUs=2");
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
-    // This takes a minute and has the same result on all releases, so only one release is tested.
+    // This test takes a minute and has the same result on all releases, so it runs on only one.
     let before = (release == Release::Testing).then(|| jobs_from_before_the_gate(&cluster));
     the_gate_parses_each_comment_in_the_table(&cluster);
     unsupported_requirements_are_rejected(&cluster);
@@ -38,9 +38,9 @@ struct Before {
     whole: String,
 }
 
-/// Submits a job as an ordinary user with `--test-only`. Returns true if the gate accepts the job,
-/// and Slurm's message. Newer Slurm releases reject even a job that the gate accepts, because there
-/// is no license for it.
+/// Submits a job as an ordinary user with `--test-only`. Returns whether the gate accepts the job,
+/// along with Slurm's message. Newer Slurm releases reject even a job that the gate accepts,
+/// because there is no license for the job.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
     let said = cluster.shell_as(User::Alice, &line).stderr;

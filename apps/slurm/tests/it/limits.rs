@@ -70,7 +70,7 @@ fn limits_and_holds(release: Release) {
     holds(&cluster);
 }
 
-/// Returns the maximum number of nodes in use at a time, according to `start|end|nodes` records.
+/// Returns the maximum number of nodes in use at once, computed from `start|end|nodes` records.
 fn most_nodes(records: &str) -> u32 {
     let all: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
     let at = |time: &str| {
@@ -109,7 +109,7 @@ fn holds(cluster: &Cluster) {
     cluster.wait_until_empty(60);
 }
 
-/// Returns the name, state and number of nodes of all jobs.
+/// Returns every job's name, state and number of nodes.
 fn states(cluster: &Cluster) -> String {
     cluster.run("squeue -h -o '%i %t %D' | sort -n | xargs")
 }
@@ -160,7 +160,7 @@ fn preemption_by_partition(release: Release) {
     for job in &low {
         cluster.wait_until_running(job, 20);
     }
-    // The urgent job starts first, although this job has the same priority and arrived earlier.
+    // The urgent job starts first, although the next job has the same priority and arrives earlier.
     submit(&cluster, User::Alice, "2x2", "", 1);
     let urgent = submit(&cluster, User::Bob, "4x2", "-p urgent", 4);
     cluster.wait_until_running(&urgent, 60);

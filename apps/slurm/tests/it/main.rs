@@ -1,9 +1,8 @@
 //! Tests for the daemon with real Slurm clusters, which `examples/slurm/cluster.sh` sets up. The
 //! tests run on each release that `examples/slurm/release.sh` supports.
 //!
-//! A missing release is only reported, unless PAVIOR_REQUIRE_SLURM is set (as in `.ci/run`), which
-//! makes it an error. The long version runs one long storm for each seed
-//! (`cargo xtask slurm RELEASE`).
+//! A missing release is only reported, but is an error if PAVIOR_REQUIRE_SLURM is set (as in
+//! `.ci/run`). The long version (`cargo xtask slurm RELEASE`) runs one long storm for each seed.
 
 mod administrators;
 mod attacks;

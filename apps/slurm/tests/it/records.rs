@@ -34,8 +34,8 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
-/// Returns true if a job completed. Also returns true if the job failed only because Slurm lost its
-/// script, or timed out only because a restarted slurmctld missed its end.
+/// Returns true if a job completed. Also returns true if the job failed only because Slurm lost the
+/// script, or timed out only because a restarted slurmctld missed the job's end.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);
@@ -61,8 +61,8 @@ fn nodes(list: &str) -> Vec<u32> {
     names.iter().filter_map(|name| name.strip_prefix('n')?.parse().ok()).collect()
 }
 
-/// Checks that every allocation, on a mesh with `columns` columns, is a box of the shape at the
-/// start of the job name. Also checks that no two allocations overlap. Returns the number of
+/// Checks that every allocation on a mesh with `columns` columns is a box of the shape with which
+/// the job name begins. Also checks that no two allocations overlap. Returns the number of
 /// allocations.
 pub(crate) fn check_allocations(records: &[Record], columns: u32) -> usize {
     // A job is recorded twice if it is requeued while completing, or if slurmctld is killed and

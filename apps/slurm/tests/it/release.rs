@@ -1,4 +1,4 @@
-//! Slurm releases and the namespaces in which they run. Both are created by
+//! Slurm releases and the namespaces in which they run, both created by
 //! `examples/slurm/release.sh`.
 
 use std::collections::HashMap;
@@ -59,9 +59,9 @@ pub(crate) use on_each_release;
 /// only once.
 static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
 
-/// An environment with an installed release. When the environment ends, its processes and mounts
-/// disappear, along with everything written outside the test's directory. This is true even if the
-/// test is killed.
+/// An environment with an installed release. When the environment ends, even because the test is
+/// killed, its processes and mounts disappear, along with everything written outside the test's
+/// directory.
 pub(crate) struct Place {
     process: Child,
     root: PathBuf,

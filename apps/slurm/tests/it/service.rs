@@ -1,5 +1,5 @@
-//! Tests in which the daemon runs as a service and is observed, run twice, upgraded under load, and
-//! uninstalled.
+//! Tests in which the daemon runs as a service, is observed, runs twice at once, is upgraded under
+//! load, and is uninstalled.
 
 use std::path::Path;
 use std::time::Duration;
@@ -67,8 +67,8 @@ impl Load {
     }
 }
 
-/// Runs two active daemons, although no site should do this. It is harmless, because Slurm rejects
-/// a change if the job has changed since the daemon read it.
+/// Runs two active daemons. No site should do this, but it is harmless, because Slurm rejects a
+/// change if the job has changed since the daemon read it.
 fn run_two_active_daemons(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("one");
     cluster.start_daemon_of("two");

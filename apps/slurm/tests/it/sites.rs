@@ -110,8 +110,7 @@ fn time_limits(cluster: &Cluster) {
 }
 
 /// Suspends a job, which keeps its box for an unknown time. Once the job resumes, its expected end
-/// is delayed by the time for which it was suspended, and the notes of waiting jobs show the new
-/// end.
+/// is later by the length of the suspension, and the notes of waiting jobs show the new end.
 fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -156,7 +155,7 @@ fn maintenance(cluster: &Cluster) {
     cluster.wait_until_empty(20);
 }
 
-/// Checks that the job of the user with less past usage starts first.
+/// Checks that a job starts first if its user has less past usage.
 fn fair_share(cluster: &Cluster) {
     // Slurm updates usage once a minute.
     let shares = "sshare -a -n -P -o User,FairShare | grep -E '^ *(alice|bob)' | sort | xargs";

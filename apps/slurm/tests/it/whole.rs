@@ -16,8 +16,8 @@ pub(crate) fn all(release: Release) {
     }
 }
 
-/// Runs two controllers. The first is killed, the second takes over, and the first takes over again
-/// later.
+/// Runs two controllers. The first is killed, and the second takes over. Later, the first takes
+/// over again.
 fn a_controller_fails_over(release: Release) {
     let options = Options::default().machine("mesh:4x4").conf(
         "SlurmctldHost=one(127.0.0.1)\nSlurmctldHost=two(127.0.0.2)\nSlurmctldTimeout=10\n\
@@ -58,8 +58,8 @@ fn a_controller_fails_over(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
 }
 
-/// Checks the case of a node that does not boot: its job gets a note, other jobs keep running, and
-/// the job runs once the node has been repaired.
+/// Checks that if a node does not boot, its job gets a note, other jobs keep running, and the job
+/// runs once the node has been repaired.
 fn a_node_does_not_wake(release: Release) {
     let what = "a node that does not boot";
     let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };

@@ -1,4 +1,4 @@
-//! Churn: grants and releases near saturation, which are recorded as a sequence and replayed on a
+//! Churn: a recorded sequence of grants and releases near saturation, which is replayed on a
 //! strategy. The replay is either timed, or run under callgrind in a separate process that reads
 //! the record as text.
 
@@ -114,7 +114,7 @@ impl Record {
         Some(Record { grid: *grid, steps, questions: asked })
     }
 
-    /// Counts the instructions per question over the first `first` questions in the record. Returns
+    /// Counts the instructions per question over the record's first `first` questions. Returns
     /// `None` if callgrind fails.
     pub(crate) fn instructions(&self, search: &Selection, first: usize) -> Option<f64> {
         let arguments = [CHILD, &search.to_string()];
@@ -189,7 +189,7 @@ impl World {
     }
 }
 
-/// The argument that makes a program replay a record from its input. It is followed by a strategy.
+/// The argument that, followed by a strategy, makes a program replay a record from its input.
 pub(crate) const CHILD: &str = "--replay-from-input";
 
 /// Reads a record from standard input and replays it on a strategy.

@@ -18,7 +18,7 @@
 //!
 //! - Callgrind counts instructions in a separate process (`valgrind` must be installed). The counts
 //!   depend on the compiler and on whether the processor has AVX2, but not on other programs.
-//! - `ratio` is relative to the `ff` engine, measured on its own churn on the same machine.
+//! - `ratio` is relative to the `ff` engine, measured on the `ff` churn on the same machine.
 //! - `check` compares a small fixed set with `counts.tsv` in this directory, and fails if a count
 //!   has grown by more than 5%. It is skipped with a note if counts cannot be compared: without
 //!   valgrind, with another compiler or processor, or in an incremental build.
@@ -105,8 +105,8 @@ fn table(wanted: &[String]) {
     }
 }
 
-/// Returns the mean nanoseconds and instructions per question when `search` answers the questions
-/// that were recorded with `recorder`.
+/// Returns the mean nanoseconds and instructions that `search` takes per question, for the
+/// questions recorded with `recorder`.
 fn measured(
     case: &Case,
     grid: &Grid,

@@ -1,5 +1,5 @@
-//! Measures time and instructions per search for the engine and plain searches that answer the same
-//! questions in the same states.
+//! Measures time and instructions per search for the engine and for plain searches that answer the
+//! same questions in the same states.
 //!
 //! Run with `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A
 //! filter is a substring of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or
@@ -13,18 +13,18 @@
 //! on refusals. Only `Strategy::find` is measured. Attempts that fail because too few nodes are
 //! free never reach this method and are not counted. List upkeep is not counted either.
 //!
-//! - `mean`, `median`, `p99`: single readings without the overhead of the clock. Each question
+//! - `mean`, `median`, `p99`: single readings, minus the overhead of the clock. Each question
 //!   counts as the median of its readings in all rounds. A reading waits for the search to end.
-//!   This adds 5 to 15 ns to fast searches, because the processor would otherwise continue with the
+//!   This adds 5 to 15 ns to fast searches, because the processor would otherwise run ahead to the
 //!   next instructions. (Timing batches and subtracting the same batch without searches would be
 //!   wrong, because the engine defers upkeep that only a search needs.)
 //! - `instructions`: instructions per search in `find` alone, counted by callgrind (`valgrind` must
 //!   be installed). If a strategy is slow, only the first questions are counted. The counts do not
 //!   depend on other programs.
 //! - `torus over mesh`: the engine's results on both machines, over 20,000 searches on each.
-//! - Each ratio is relative to the better of the plain strategies, over the questions that both
-//!   strategies in the ratio answered. A ratio above 1 means that the engine is faster. The
-//!   strategies take turns, round after round.
+//! - Each ratio is relative to the better plain strategy, over the questions that both strategies
+//!   in the ratio answered. A ratio above 1 means that the engine is faster. The strategies take
+//!   turns, round after round.
 
 #[path = "../common/churn.rs"]
 mod churn;
@@ -93,7 +93,7 @@ const MANY: usize = 20_000;
 struct Outcome {
     case: Case,
     measured: Vec<Measured>,
-    /// The number of instructions per search, or `None` if they were not counted.
+    /// The number of instructions per search, or `None` if none were counted.
     instructions: Vec<Option<f64>>,
 }
 
@@ -171,7 +171,7 @@ fn print(outcome: &Outcome, record: &Record) {
     }
 }
 
-/// Formats a ratio, with more decimals for small ones.
+/// Formats a ratio, with more decimals for small ratios.
 fn digits(ratio: f64) -> String {
     if ratio < 0.1 { format!("{ratio:.4}") } else { format!("{ratio:.2}") }
 }

@@ -17,8 +17,7 @@ pub enum Flaw {
 
 /// A state, a request, and a wrong answer to the request.
 ///
-/// Displayed as one or two sentences, followed by a drawing of each plane in the state and a
-/// legend.
+/// Displayed as one or two sentences, drawings of all planes in the state, and a legend.
 #[derive(Clone)]
 pub struct Counterexample {
     /// The strategy, with its options.
@@ -86,7 +85,7 @@ impl Mark {
 }
 
 impl Counterexample {
-    /// Describes the request, as in `2x3`, `5 nodes`, or `5 nodes in a 2x3 box`.
+    /// Describes the request, for example as `2x3`, `5 nodes`, or `5 nodes in a 2x3 box`.
     pub fn asked(&self) -> String {
         let Request { nodes, shape, .. } = self.request;
         match shape {
@@ -96,7 +95,7 @@ impl Counterexample {
         }
     }
 
-    /// Describes the answer, as in `it refuses` or `it grants 2x3 at 0,0`.
+    /// Describes the answer, for example as `it refuses` or `it grants 2x3 at 0,0`.
     pub fn answered(&self) -> String {
         match &self.answer {
             None => "it refuses".to_string(),

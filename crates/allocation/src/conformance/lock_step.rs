@@ -6,8 +6,8 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
 use crate::{Placement, Selection, Strategy};
 
 /// Sends the same requests in the same states to two selections, for `steps` random steps. Both
-/// must return the same placements, as the engine and the plain search of one strategy do. Most
-/// requested sides are at most `longest`. Returns the number of answers.
+/// must return the same placements, as a strategy's engine and plain search do. Most requested
+/// sides are at most `longest`. Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first difference, with a drawing of the state.

@@ -3,7 +3,7 @@
 //! - [`judge()`] compares one answer with the [`oracle`](crate::oracle).
 //! - [`every_occupancy`] iterates over every set of busy nodes on a small grid, changing one node
 //!   at a time, and checks every request in each state.
-//! - [`random_boxes`] fills and empties a machine with random boxes, checking requests.
+//! - [`random_boxes`] fills a machine with random boxes, empties it again, and checks requests.
 //! - [`history()`] runs a [`Machine`](crate::Machine) through allocations, releases, reservations,
 //!   failures and repairs, and validates every index after every step.
 //! - [`lock_step()`] checks that a strategy's two searches give the same answers.

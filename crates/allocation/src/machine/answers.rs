@@ -1,4 +1,4 @@
-//! Facts that are known about answers without querying the strategy. Schedulers use them for
+//! Facts about answers that are known without querying the strategy. Schedulers use these facts for
 //! planning.
 
 use pavior_mesh::{Request, Sides};

@@ -4,7 +4,7 @@
 //! A case has a machine, one or more strategies, an initial state and steps. The initial state is
 //! either drawn (`busy`, with the highest y first and planes in order from z = 0) or consists of
 //! boxes in a given order (`grants`). A step requests a `shape`, a number of `nodes`, or both. It
-//! expects `parts` (which then stay held), a `refused` reason, or just `granted = true`.
+//! expects `parts` (which then remain allocated), a `refused` reason, or just `granted = true`.
 //! Alternatively, a step has `release`, the number (counting from 0) of the step whose job ends.
 //! With `missed = true`, each step must be refused even though the oracle finds enough free nodes
 //! or a free box with the requested shape (rotated if the strategy allows it).

@@ -1,4 +1,4 @@
-//! Tests of properties of `connected` that the conformance suite cannot check: its sets are
+//! Tests of properties of `connected` that the conformance suite cannot check: the granted sets are
 //! compact, and do not cut off nodes unnecessarily.
 
 use pavior_allocation::Placement;
@@ -21,7 +21,7 @@ impl Small {
         Small { grid, beside: beside.collect() }
     }
 
-    /// Returns the nodes of a set that are connected to its lowest node within the set.
+    /// Returns the nodes in a set that are connected, within the set, to its lowest node.
     fn reach(&self, set: u32) -> u32 {
         let mut reached = set & set.wrapping_neg();
         let mut fresh = reached;
@@ -82,7 +82,7 @@ struct Tally {
     /// The number of answers for which another set, compact or not, cuts off fewer nodes.
     needless: u32,
     /// The sum, over all answers, of the hops between pairs of nodes, and the minimum possible sum
-    /// for sets that cut off the same numbers of nodes.
+    /// for sets that cut off equally many nodes.
     hops: u64,
     least: u64,
 }
@@ -174,8 +174,8 @@ fn picture(name: &str, rows: &[&str]) -> Occupancy {
 
 #[test]
 fn three_nodes_are_taken_where_they_part_nothing() {
-    // This state was found by a search. Three nodes in the first row cut off the node below them
-    // from the last row.
+    // A search found this state. Three nodes in the first row cut off the node below them from the
+    // last row.
     let free = picture("torus:5x4", &[".#...", "#####", "##.#.", "###.."]);
     let state = free.iter().fold(0, |set, node| set | 1 << node.0);
     assert_eq!(compare("torus:5x4", |_| vec![state]).needless, 0);

@@ -49,7 +49,7 @@ fn a_failed_node_stays_with_its_job() {
     }
 }
 
-/// Draws random states with multi-part jobs and failed nodes.
+/// Draws a random state with multi-part jobs and failed nodes.
 fn random_state(grid: Grid, dice: &mut Stream) -> State {
     let mut state = State::new(grid);
     for job in 0..dice.between(1, 6) {

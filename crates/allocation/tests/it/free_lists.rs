@@ -1,6 +1,6 @@
 //! Tests of the lists of maximal free boxes. After every step of long histories, each list must
-//! equal a list recomputed from scratch. (A history validates the strategy after each step, and
-//! this validation makes the comparison.)
+//! equal a list recomputed from scratch. (This comparison is part of the validation of the strategy
+//! after each step.)
 
 use pavior_allocation::{Selection, conformance};
 use pavior_trials::size;

@@ -1,4 +1,4 @@
-//! Tests that LSSA always grants the first base of its first shape that fits, although its `Claim`
+//! Tests that LSSA always grants the first base of the first shape that fits, although its `Claim`
 //! guarantees less.
 
 use pavior_allocation::claim::Claim;

@@ -140,9 +140,9 @@ fn table_4() {
 
 #[test]
 fn table_5() {
-    // The paper lists <5,6>, <5,7>, <3,5> and <4,5> as computed earlier, but they were not, and
-    // they are inadmissible. It prints -1 for <2,5>, although that base was computed earlier. It
-    // lists <0,5> under the right side instead of under the bottom.
+    // The paper lists <5,6>, <5,7>, <3,5> and <4,5> as computed earlier, although they were not
+    // computed and are inadmissible. It prints -1 for <2,5>, although that base was computed
+    // earlier. It lists <0,5> under the right side instead of under the bottom.
     let expected = table(
         "R 5,6 -1
          R 5,7 -1
@@ -286,7 +286,7 @@ fn all_corners_can_be_better_than_the_origin() {
         let mut machine = busy_machine(grid, strategy, [Cuboid::node([1, 1, 0])]);
         machine.allocate(JobId(1), &Request::shape([3, 3, 1])).unwrap().parts()[0].base
     };
-    // Among the bases adjacent to the busy node, the best touches it and one border.
+    // Among the bases adjacent to the busy node, the best one touches that node and one border.
     assert_eq!(place("mfa"), [2, 0, 0]);
     assert_eq!(place("mfa:corners=all"), [4, 0, 0]);
 }

@@ -108,9 +108,9 @@ fn mfa_has_the_highest_index_of_the_boxes_of_the_tasks_size() {
     assert_eq!(better_than_mfa(own_size), none);
 }
 
-/// Taken literally, the statement is false in example 2. The buddy system rounds every task up to a
-/// 4x4 box, whose longer perimeter gives it a higher index in the corner <4,0>. (In example 1,
-/// there is no free block.)
+/// Taken literally, the paper's statement is false in example 2. The buddy system rounds every task
+/// up to a 4x4 box, whose longer perimeter gives it a higher index in the corner <4,0>. (In example
+/// 1, there is no free block.)
 #[test]
 fn a_larger_box_has_a_higher_index() {
     let none: &[&str] = &[];

@@ -13,7 +13,7 @@ fn selection(name: &str) -> Selection {
 }
 
 /// Calls a function with many occupancies of a grid. Each call also gets strategies in the same
-/// state, told about the busy nodes one at a time.
+/// state, which were notified of the busy nodes one at a time.
 fn in_random_states(
     grid: &Grid,
     names: &[&str],
@@ -92,7 +92,7 @@ fn anca_and_mc_take_a_free_box_of_the_shape_where_there_is_one() {
                 assert_eq!(find(0).unwrap().parts(), expected, "{shape:?}");
             }
             if oracle::first(free, &turned[..1], Scan::default()).is_some() {
-                // The placement's rows are split where they wrap around. Together, they form a
+                // The placement's rows are split where they wrap around. Together, the parts form a
                 // single box of the requested shape.
                 let parts = find(1).unwrap();
                 let bounds = |axis: usize| {

@@ -24,7 +24,7 @@ fn nodes(grid: &Grid, placement: &Placement) -> Vec<NodeId> {
 }
 
 /// Scores, for each center, the set of the `count` nodes nearest to it, and returns the first set
-/// with the lowest score. If nodes are equally near, the lower one is chosen.
+/// with the lowest score. Among equally near nodes, lower-numbered ones are chosen.
 fn cheapest(
     free: &Occupancy,
     centres: &[Coordinates],

@@ -31,7 +31,7 @@ fn piece(y1: i32, z1: i32, y2: i32, z2: i32) -> Piece {
 }
 
 /// Returns true if a plane and a region satisfy the condition of a case in Figure 2. `inside` is
-/// true if the x of the plane is in the region (u1 <= x <= u2).
+/// true if the plane's x is in the region (u1 <= x <= u2).
 fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
     let ((v1, v2), (w1, w2)) = (region.y, region.z);
@@ -75,7 +75,7 @@ fn matches(case: u8, inside: bool, plane: Piece, region: Piece) -> bool {
     inside && holds
 }
 
-/// Returns the pieces that a case in Figure 2, as printed, leaves of a plane.
+/// Returns the pieces of a plane that a case in Figure 2, as printed, leaves.
 fn leaves(case: u8, plane: Piece, region: Piece) -> Vec<Piece> {
     let ((y1, y2), (z1, z2)) = (plane.y, plane.z);
     let ((v1, v2), (w1, w2)) = (region.y, region.z);

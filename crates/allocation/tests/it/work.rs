@@ -68,8 +68,8 @@ fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
     // The search reads eight rows and the row of zeros after them.
     let found = asked(&mut machine("ff:rows", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 9, upkeep: 0 });
-    // The set of all bases has two words. They are copied, then processed for a side of 2 along x
-    // and along y. One more word is read to find the first base, starting at the top.
+    // The two words of the set of all bases are copied, and then processed for a side of 2 along x
+    // and for one along y. One more word is read to find the first base, starting at the top.
     let found = asked(&mut machine("ff:scan=x-y", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 3 * 2 + 1, upkeep: 0 });
     // On machines of up to 8x8x8 nodes, a search for any shape reads eight words.
@@ -96,8 +96,8 @@ fn the_engine_remembers_a_refusal() {
 #[test]
 fn busy_lists_cost_what_their_boxes_cost() {
     let rows: Vec<Cuboid> = (0..4).map(|y| Cuboid::new([0, 2 * y, 0], [8, 1, 1])).collect();
-    // There is no base next to any of the four rows. Each line is compared with rows until they
-    // cover the line completely. With a 1x1 shape, they would not cover it.
+    // There is no base next to any of the four rows. Each line is compared with rows until the rows
+    // cover it completely. With a 1x1 shape, the rows would not cover the line.
     let found = asked(&mut machine("rbs:plain", "mesh:8x8", &rows), [1, 2, 1]);
     assert!((4..=5 * 4).contains(&found.boxes), "{found:?}");
     // Adding or removing a box costs one unit, because an index stores the box's position.

@@ -29,7 +29,7 @@ pub(crate) struct Arrival {
 }
 
 impl Arrivals {
-    /// Records an arrival. Must be called in order of arrival.
+    /// Records an arrival. Arrivals must be recorded in order.
     pub(crate) fn add(&mut self, arrival: Arrival) {
         let old = |first: &Arrival| arrival.at.since(first.at).0 > DAYS * DAY;
         while self.recent.len() >= ARRIVALS || self.recent.front().is_some_and(old) {

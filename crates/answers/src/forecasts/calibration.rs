@@ -78,8 +78,8 @@ impl Default for Residuals {
 /// The record of promises to jobs that had to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The number of promises made. A promise that is neither kept nor broken is still open, or its
-    /// job was withdrawn, or all jobs were forgotten.
+    /// The number of promises made. One that is neither kept nor broken is open or was dropped,
+    /// because its job was withdrawn or all jobs were forgotten.
     pub made: u64,
     /// The number of jobs that started within the promised interval.
     pub kept: u64,

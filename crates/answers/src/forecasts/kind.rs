@@ -2,7 +2,7 @@
 
 use pavior_kernel::Time;
 
-/// A job's properties that are known before it runs, used to find similar past jobs.
+/// A job's properties known before it runs. They are used to find similar past jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
     /// The number of the user who submitted the job, if known.

@@ -119,8 +119,8 @@ impl Past {
         }
     }
 
-    /// Removes the oldest run and any class that this leaves empty, so that users who no longer
-    /// submit jobs take up no memory.
+    /// Removes the oldest run and any class that becomes empty as a result, so that users who no
+    /// longer submit jobs take up no memory.
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.runs.pop_front() else { return };
         for class in Class::of(&oldest.kind) {

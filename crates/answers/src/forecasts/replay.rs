@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use super::forecaster::Plan;
 use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
 
-/// A job in a log, with the forecast made at its submission and with its actual start.
+/// A job in a log, together with its actual start and the forecast made at its submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// The job's number in the log.
@@ -43,10 +43,10 @@ impl Judged {
     }
 }
 
-/// Forecasts of a job's start made by other methods, for comparison.
+/// Other methods' forecasts of a job's start, for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rivals {
-    /// The start in the plan, with estimates corrected by the method of Tsafrir, Etsion & Feitelson
+    /// The planned start if estimates are corrected by the method of Tsafrir, Etsion & Feitelson
     /// 2007.
     pub corrected: Time,
     /// The submission time plus the 5%, 50% and 95% quantiles of the last 300 waits, after Brevik,
@@ -75,7 +75,7 @@ pub fn replay(
 pub struct Linked<'l, J> {
     /// The jobs, in the order in which the log submits them.
     pub jobs: J,
-    /// The links between jobs, which are identified by their index in `jobs`. Must be sorted.
+    /// The sorted links between jobs. Each job is identified by its index in `jobs`.
     pub links: &'l [Link],
     /// A function that returns true if no more jobs should be submitted.
     pub stops: &'l dyn Fn() -> bool,
@@ -110,7 +110,7 @@ fn replay_from(
 trait Source {
     /// Returns the time of the next submission, if one is known.
     fn peek(&mut self) -> Option<Time>;
-    /// Takes and returns the next job if it is submitted at time `now`.
+    /// Removes and returns the next job if it is submitted at time `now`.
     fn next_at(&mut self, now: Time) -> Option<(Job, Kind)>;
     fn started(&mut self, _: &Job, _: Time) {}
     fn ended(&mut self, _: &Job, _: Time) {}

@@ -1,4 +1,4 @@
-//! Blockers: the position at which a box is cheapest to clear, and the jobs that occupy that
+//! Blockers: the position that is cheapest to clear for a box, and the jobs that occupy that
 //! position.
 //!
 //! The cheapest box, over all positions and orientations, is the one with the fewest unavailable
@@ -23,8 +23,8 @@ pub struct Blockers {
     pub weight: u64,
     /// The jobs that hold nodes in the place, ordered by number.
     pub jobs: Vec<JobId>,
-    /// The unavailable nodes in the place, in row-major order. Empty if some place has no such
-    /// nodes.
+    /// The unavailable nodes in the place, in row-major order. Empty if some place has no
+    /// unavailable nodes.
     pub unavailable: Vec<NodeId>,
 }
 

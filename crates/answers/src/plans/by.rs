@@ -12,11 +12,11 @@
 //!      a a b b . .    to 4 and 5 now, and a ends in time. If 5 had failed, b would be requeued.
 //! ```
 //!
-//! The search tries each set of jobs to requeue once, in order of loss. For each set, it finds the
-//! cheapest moves on the machine as it will be at that time.
+//! The search tries the sets of jobs to requeue one by one, in order of loss. For each set, it
+//! finds the cheapest moves on the machine as it will be at that time.
 //!
-//! Cost: one search (`search.rs`) for each set of at most k jobs whose loss does not exceed that of
-//! the answer. All sets share the budget.
+//! Cost: one search (`search.rs`) for each set of at most k jobs with a total loss no greater than
+//! the answer's. All sets share one budget.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -44,8 +44,8 @@ pub enum Room<'a> {
 pub struct Prospect {
     /// The job's expected end, or `None` if it never ends.
     pub end: Option<Time>,
-    /// The loss if the job is requeued now, in any additive unit, or `None` if requeuing the job is
-    /// not allowed. Sums saturate at `u64::MAX`.
+    /// The loss if the job is requeued now, in any additive unit, or `None` if the job must not be
+    /// requeued. Sums saturate at `u64::MAX`.
     pub loss: Option<u64>,
 }
 
@@ -138,7 +138,7 @@ pub fn room_by(
     RoomBy { plan: best.map(|plan| plan.timed(snapshot, room, ends)), proven }
 }
 
-/// Finds the cheapest moves, of at most `most` jobs, that make room on a machine.
+/// Finds the cheapest moves that make room on a machine and involve at most `most` jobs.
 fn moves(
     snapshot: &Snapshot,
     room: Room<'_>,

@@ -5,7 +5,7 @@ use crate::plans::search::cheapest;
 use crate::plans::slots::after_moves;
 use crate::{Shape, Slots, Snapshot, Weights, slots};
 
-/// The result of defragmentation: disjoint free boxes of a shape before and after moves.
+/// The result of defragmentation: disjoint free boxes of a shape before and after the moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defragmented {
     /// The disjoint boxes free now.

@@ -7,9 +7,9 @@ use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
 /// Plans moves that empty the given nodes. If the jobs on these nodes do not fit elsewhere, up to
-/// `max_jobs` other jobs move too. The choice of these jobs minimizes the total weight. The plan
-/// contains no boxes. If no job holds any of the nodes, the plan contains no moves. Nodes outside
-/// the grid are ignored.
+/// `max_jobs` other jobs move too. These other jobs are chosen so that the total weight is minimal.
+/// The plan contains no boxes. If no job holds any of the nodes, the plan contains no moves. Nodes
+/// outside the grid are ignored.
 ///
 /// Cost: one search (`search.rs`) over O(jobs^`max_jobs`) sets of jobs.
 pub fn drain(

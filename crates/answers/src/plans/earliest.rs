@@ -1,12 +1,12 @@
 //! Finds the first time at which a box fits as running jobs end, and the place where it fits.
 //!
 //! The search replays job ends on a copy of the free nodes. Once a place is free, it stays free, so
-//! bisection finds the first end time after which the box fits. Of the places free at that time,
-//! the answer is the first by orientation, then by base. No place is free earlier, so the answer is
-//! a place whose last job ends first. Ties go to the place found first.
+//! the first end time after which the box fits can be found by bisection. Among the places that are
+//! free at that time, the search returns the first by orientation, then by base. No place becomes
+//! free earlier than this one.
 //!
-//! Cost: O(log jobs) searches. Instead of sorting the jobs, each step partitions the remaining ones
-//! around the median end time, which takes O(jobs) time in total.
+//! Cost: O(log jobs) searches. The jobs are not sorted. Instead, each step partitions the remaining
+//! jobs around their median end time, which takes O(jobs) time in total.
 
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
@@ -14,7 +14,7 @@ use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
 use crate::plans::near::first_free_with;
 use crate::{Shape, Snapshot};
 
-/// A place, and the time at which it will be free.
+/// A place and the time at which it becomes free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Earliest {
     /// The time at which the last job in the place ends, or [`Time::ZERO`] if it is free now.
@@ -48,7 +48,7 @@ pub(crate) fn first_end<T>(
 ) -> Option<(Time, T)> {
     let mut ending = ending(snapshot, end);
     // The result is either in `open` or already in `found`. `free` contains the nodes that are free
-    // before any end in `open`.
+    // before the earliest end in `open`.
     let mut open = &mut ending[..];
     let (mut found, mut free) = (None, snapshot.free.clone());
     let mut free_later = free.clone();
@@ -79,7 +79,7 @@ pub(crate) fn ending(
     jobs.filter_map(|(index, (job, _))| Some((end(job)?, index))).collect()
 }
 
-/// Moves the end times that meet a condition to the front, and returns their number.
+/// Moves the end times that satisfy the condition to the front, and returns their number.
 fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
     let mut count = 0;
     for index in 0..ends.len() {

@@ -1,4 +1,4 @@
-//! Finds a free position for a box or, failing that, the largest smaller boxes that are free.
+//! Finds a free position for a box or, if there is none, the largest free boxes that are smaller.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,10 +35,10 @@ pub(crate) fn first_free_with(
 /// Finds up to `count` free boxes closest in size to the requested one, best first.
 ///
 /// The candidates are all boxes no larger than the requested box in some orientation, each at its
-/// first free base. They are ranked by volume, then by the smallest total reduction in side
-/// lengths, then by orientation, then by the side lengths along x, y and z, in that order, larger
-/// first. A box is omitted if it fits inside a box already listed (after rotation, if the request
-/// allows it). So if the requested box itself is free, it is the only result.
+/// first free base. They are ranked by volume (largest first), then by total reduction in side
+/// lengths (smallest first), then by orientation, and then by the side lengths along x, y and z
+/// (largest first). A box is omitted if it fits inside a box already listed (after rotation, if the
+/// request allows it). So if the requested box itself is free, it is the only result.
 ///
 /// Performs O(v) searches in the worst case, where v is the requested volume.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {

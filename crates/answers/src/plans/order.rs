@@ -15,8 +15,8 @@ use rustc_hash::FxHashSet;
 use crate::plans::packing::{Item, Outcome, Room, pack};
 use crate::plans::plan::{Budget, Move};
 
-/// Finds an order in which each job's new boxes are free when the job moves. Returns `None` if jobs
-/// block each other in a cycle.
+/// Orders the moves so that each job's new boxes are free when the job moves. Returns `None` if
+/// some jobs block each other in a cycle.
 pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Option<Vec<usize>> {
     let mut waiting: Vec<usize> = (0..to.len()).collect();
     let mut order = Vec::new();

@@ -1,9 +1,9 @@
 //! An exact test of whether boxes and moved jobs fit together.
 //!
-//! The requested boxes and the parts of the moved jobs are placed by backtracking, on the nodes
-//! that are free once these jobs are removed. Each step picks the item with the fewest possible
-//! positions and tries each position in turn. Interchangeable boxes (requested boxes, or parts of
-//! the same job with equal sides) are placed in ascending order.
+//! Backtracking places the requested boxes and the parts of the moved jobs on the nodes that are
+//! free once these jobs are removed. Each step picks the item with the fewest possible positions
+//! and tries each position in turn. Interchangeable boxes (requested boxes, or parts of the same
+//! job with equal sides) are placed in ascending order.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 
@@ -65,7 +65,7 @@ impl<'a> Room<'a> {
         items.collect()
     }
 
-    /// Returns up to `most` distinct free positions of a shape, all of them after `after`.
+    /// Returns up to `most` distinct free positions of a shape that come after `after`.
     fn places(
         &mut self,
         free: &Occupancy,

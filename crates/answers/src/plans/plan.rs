@@ -54,8 +54,8 @@ pub struct MovePlan {
     pub jobs: Vec<JobId>,
     /// The requested boxes, which are free after the moves.
     pub boxes: Vec<Cuboid>,
-    /// The moves, ordered so that each job's new nodes are free when it moves. A job moves twice
-    /// only if there is no alternative.
+    /// The moves, in an order in which each job's new nodes are free when the job moves. A job
+    /// moves twice only if there is no alternative.
     pub moves: Vec<Move>,
 }
 
@@ -64,8 +64,8 @@ pub struct MovePlan {
 pub struct Planned {
     /// The cheapest plan found. It has no moves if none are necessary.
     pub plan: Option<MovePlan>,
-    /// True if it is proven that no cheaper plan (or, if none was found, no plan at all) exists
-    /// within the job limit.
+    /// True if it is proven that, within the job limit, there is no cheaper plan or, if no plan was
+    /// found, no plan at all.
     pub proven: bool,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Goal {
     pub(crate) count: usize,
     /// The jobs that must move, identified by their index in the snapshot.
     pub(crate) required: Vec<u32>,
-    /// The healthy nodes that boxes and moved jobs may occupy once those nodes are free.
+    /// The healthy nodes that boxes and moved jobs may occupy as soon as these nodes are free.
     pub(crate) available: Occupancy,
 }
 

@@ -1,4 +1,4 @@
-//! Tests whether a single set of jobs can be moved: finds new positions and an order of moves.
+//! Tests whether a given set of jobs can be moved, by finding new positions and an order of moves.
 
 use pavior_mesh::Cuboid;
 

@@ -2,12 +2,12 @@
 //!
 //! A goal consists of boxes that must become free, jobs that must move, and nodes that may be used.
 //! The search tries each set of jobs once, ordered by (weight, number of jobs, jobs). It extends
-//! each set by every other job, so a set comes after all of its subsets. For each set,
+//! each set by one other job at a time, so every set comes after all of its subsets. For each set,
 //! `relocation.rs` tests whether the boxes and the moved jobs fit together and whether the moves
-//! can be made one at a time. The answer is the first set that passes both tests.
+//! can be made one at a time. The search returns the first set that passes both tests.
 //!
-//! For a single box, a set can succeed only if it contains all jobs overlapped at one of the box's
-//! positions. The search begins with these overlapped sets.
+//! For a single box, a set can succeed only if it contains all jobs that the box overlaps at one of
+//! its positions. The search begins with these sets of overlapped jobs.
 //!
 //! In the worst case, the search tests every packing of every set of at most k jobs. The budget
 //! limits the number of bit-set words read. Testing a single set may use up to a quarter of the
@@ -25,7 +25,7 @@ use crate::plans::relocation::relocate;
 use crate::plans::windows::{Cost, Costs, Layers, Places, Union};
 use crate::{Snapshot, Weights};
 
-/// The cost of creating a set, in words.
+/// The cost of creating a set, in bit-set words.
 const SET_COST: u64 = 64;
 
 /// Finds the cheapest plan that moves at most `most` jobs.
@@ -89,7 +89,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     sets.into_iter().collect()
 }
 
-/// The bases at which the box overlaps few jobs, in row-major order, with each base's jobs.
+/// The bases at which the box overlaps few jobs, in row-major order, each with these jobs.
 struct Open {
     bases: Grid,
     /// The x coordinates of the bases.

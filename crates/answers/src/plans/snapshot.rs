@@ -31,8 +31,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Creates a snapshot from the healthy nodes that no job holds, all healthy nodes, and the
-    /// jobs, sorted by number, with their boxes.
+    /// Creates a snapshot from the free healthy nodes, all healthy nodes, and the jobs with their
+    /// boxes. Jobs must be sorted by number.
     ///
     /// # Panics
     /// Panics if the two sets of nodes are on different grids.
@@ -65,7 +65,7 @@ impl Snapshot {
         self
     }
 
-    /// Treats as failed all nodes held by jobs for which `stays` returns true, so that these jobs
+    /// Treats all nodes held by jobs for which `stays` returns true as failed, so that these jobs
     /// stay in place. `stays` receives each job and its node count.
     #[must_use]
     pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {

@@ -4,9 +4,9 @@ use crate::plans::plan::{Budget, Goal, MovePlan, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
-/// Finds the cheapest set of at most `max_jobs` jobs to move so that the box fits, and finds new
-/// positions for these jobs. The set contains the jobs that block the box, and possibly others that
-/// move to make room.
+/// Finds the cheapest set of at most `max_jobs` jobs that can be moved so that the box fits, along
+/// with new positions for these jobs. The set contains the jobs that block the box, and possibly
+/// others that move to make room.
 ///
 /// Within the budget, the search is exact, because it tests every set of jobs with every packing.
 /// Ties go to fewer jobs, then to lower job numbers. If the box already fits, the plan has no

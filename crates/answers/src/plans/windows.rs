@@ -1,11 +1,11 @@
 //! Computes the overlapping jobs and weights for all positions of a box in a single pass.
 //!
-//! The bases at which a window overlaps a box form a box themselves (on a mesh, its sides are
-//! window + box - 1, clipped at the border). A job's weight is therefore added to all of these
-//! bases by means of a difference array: the weight is entered at the corners, and prefix sums are
-//! computed along each axis. A job with several boxes counts once if the window overlaps any of
-//! them. For such a job, the union of the bases is marked in a bit set, and the weight is added to
-//! each maximal run of bases along x.
+//! The bases at which a window overlaps a box themselves form a box. On a mesh, the sides of this
+//! box are window + box - 1, clipped at the border. A difference array adds a job's weight to all
+//! of these bases: the weight is entered at the corners, and prefix sums are computed along each
+//! axis. A job with several boxes counts once if the window overlaps any of them. For such a job,
+//! the union of the bases is marked in a bit set, and the weight is added to each maximal run of
+//! bases along x.
 //!
 //! ```text
 //!   window of 3, job at 4 and 5 of a row of 9     weight 2

@@ -51,7 +51,7 @@ impl Demand {
         Demand { placed, ..Demand::refused(machine, request) }
     }
 
-    /// Returns the demand for a request that the strategy has already refused, without asking the
+    /// Returns the demand for a request that the strategy has already refused. Does not ask the
     /// strategy again.
     pub fn refused(machine: &Machine, request: &Request) -> Demand {
         let by_count = machine.answers(request) == Answers::Count;
@@ -151,12 +151,12 @@ pub struct Blocked {
     /// The place where the request will start.
     pub at: Cuboid,
     /// The jobs that hold nodes at the place, each with its total node count. The largest jobs come
-    /// first; ties are sorted by job number.
+    /// first, and jobs of equal size are sorted by number.
     pub jobs: Vec<(JobId, u64)>,
     /// The unavailable nodes at the place.
     pub unavailable: Vec<NodeId>,
-    /// The time at which the scheduler plans to start the request at this place. Without a plan,
-    /// the time at which the place becomes free, or `None` if no end is known.
+    /// The time at which the scheduler plans to start the request at this place. If there is no
+    /// plan, this is the time at which the place becomes free, or `None` if no end is known.
     pub until: Option<Time>,
     /// The cheapest moves that make room for the request sooner, at this place or elsewhere. `None`
     /// if moving the allowed number of jobs is not enough, or if no moves were requested.
@@ -182,8 +182,8 @@ pub struct Why {
     pub free: u64,
     /// The scheduler's planned time and place for the request.
     pub planned: Option<PlannedStart>,
-    /// The request's placement if it could start now, or a free place that the strategy does not
-    /// use. Empty otherwise.
+    /// The request's placement if the request could start now, or a free place that the strategy
+    /// does not use. Empty otherwise.
     pub place: Vec<Cuboid>,
     /// The jobs and nodes that block the request, if it needs a box and none is free.
     pub blocked: Option<Blocked>,
@@ -252,7 +252,7 @@ pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
 }
 
 impl Why {
-    /// Creates an answer that contains only the cause. No search for a place is required, so this
+    /// Creates an answer that contains only the cause. This requires no search for a place, so it
     /// is cheap even for many requests.
     pub(crate) fn cause_alone(
         cause: Cause,

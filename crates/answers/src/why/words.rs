@@ -22,8 +22,8 @@ pub struct Words<'a> {
 }
 
 impl Why {
-    /// Returns the answer as lines: the reason and the expected start, the blocking jobs, and moves
-    /// that would make room sooner.
+    /// Returns the explanation as lines of text: the reason and the expected start, the blocking
+    /// jobs, and moves that would make room sooner.
     pub fn lines(&self, words: &Words<'_>) -> Vec<String> {
         let mut lines = vec![self.sentence(words)];
         if let Some(blocked) = &self.blocked {

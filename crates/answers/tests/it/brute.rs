@@ -108,7 +108,7 @@ impl State {
         best
     }
 
-    /// Returns true if a plan's cost is the least. Otherwise, asserts that no cheaper set of jobs
+    /// Returns true if a plan's cost is the minimum. Otherwise, asserts that no cheaper set of jobs
     /// reaches a state that `good` accepts.
     pub(crate) fn is_cheapest(
         &self,
@@ -123,8 +123,8 @@ impl State {
         if cost == least {
             return true;
         }
-        // If the costs differ, a cheaper set fits but cannot be ordered, even with temporary
-        // positions.
+        // If the costs differ, a cheaper set fits, but its moves cannot be ordered, even with
+        // temporary positions.
         assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
         for set in subsets(self.jobs.len(), most) {
             let weight: u64 = set.iter().map(|&job| weights[job]).sum();

@@ -1,4 +1,4 @@
-//! Checks plans that make room by a given time against all sets of requeued and moved jobs.
+//! Compares plans that make room by a given time with all possible sets of requeued and moved jobs.
 
 use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, Shape, room_by};
 use pavior_kernel::{Stream, Time};
@@ -75,7 +75,7 @@ fn who_may_not_be_requeued_is_not() {
     };
     assert_eq!(ask(8, &kept).plan.map(|plan| plan.awaited), Some(vec![JobId(0)]));
     assert_eq!((ask(7, &kept).plan, ask(7, &kept).proven), (None, true));
-    // Job b is requeued, and job a moves to its nodes. Requeuing job a would lose more work.
+    // Job b is requeued, and job a moves to b's nodes. Requeuing job a would lose more work.
     let plan = ask(7, &prospect).plan.unwrap();
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, vec![JobId(0)]));
 }

@@ -24,8 +24,8 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     state.is_cheapest(cost, ([1; 3], 0), (&required, most), !nodes, &state.sizes(), good);
 }
 
-/// Checks defragmentation with at most `most` moves. Returns false if the answer is not proven
-/// because small boxes can be packed in too many ways.
+/// Checks defragmentation with at most `most` moves. Returns false if the answer is not proven,
+/// which happens when small boxes can be packed in too many ways.
 pub(crate) fn judge_defragment(
     state: &State,
     snapshot: &Snapshot,

@@ -16,7 +16,7 @@ use pavior_trials::size;
 use pavior_workload::{Job, Service, TimeUnit};
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
-/// Node [1, 1] of a 4x4 mesh, which every 3x3 box contains.
+/// Node [1, 1] of a 4x4 mesh. Every 3x3 box contains this node.
 const CENTER: NodeId = NodeId(5);
 
 fn dispatcher(scheduler: &str) -> Dispatcher {
@@ -96,9 +96,9 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(judged(&jobs, "easy", effort(1)), judged(&jobs, "easy", effort(3)));
 }
 
-/// Forecasts must not depend on the future: a job's forecast must be the same in a run in which no
-/// other job ends or arrives after the job's submission. Under `fcfs`, decisions do not depend on
-/// estimates, so the state is also the same.
+/// Forecasts must not depend on the future: a job's forecast must stay the same if no other job
+/// ends or arrives after the job's submission. Under `fcfs`, decisions do not depend on estimates,
+/// so the state also stays the same.
 #[test]
 fn nothing_is_read_of_what_is_not_over() {
     let jobs = stream(4, 400);
@@ -186,7 +186,7 @@ fn a_request_is_told_without_being_made() {
     assert_eq!(said.times(), [Some(Time(90 * SECOND)); 4], "it fits now");
 }
 
-/// Simulated later arrivals must get unused job numbers, whatever numbers the jobs have.
+/// Simulated future arrivals must get unused job numbers, whatever numbers the other jobs have.
 #[test]
 fn jobs_may_have_any_numbers() {
     let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
@@ -310,7 +310,7 @@ fn a_number_of_nodes_lacks_no_place() {
     assert_eq!(start.times(), [Some(Time::ZERO); 4]);
 }
 
-/// A job without a predicted start must get no promise, so no promise is broken when the job starts
+/// A job without a predicted start must get no promise that could be broken when the job starts
 /// after a repair.
 #[test]
 fn where_there_is_no_time_nothing_is_promised() {

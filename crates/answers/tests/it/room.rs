@@ -41,7 +41,7 @@ fn a_requeued_job_waits_again_and_what_is_reserved_delays_others() {
     let plan = question.plan(&dispatcher, NOW).plan.expect("the job may be requeued");
     // The job loses five ticks of work on two nodes.
     assert_eq!((&plan.requeued[..], plan.lost), (&[JobId(1)][..], 10));
-    // Without the plan, job 2 starts when job 1 ends, at time 100. With the plan, job 2 starts at
+    // Without the plan, job 2 starts at time 100, when job 1 ends. With the plan, job 2 starts at
     // time 160, when the freed nodes are no longer needed.
     let scheduler = || waits::scheduler("easy");
     let late = question.delayed(&plan, &dispatcher, NOW, scheduler).unwrap();

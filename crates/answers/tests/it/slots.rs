@@ -7,8 +7,8 @@ use pavior_trials::size;
 
 use crate::{brute, states};
 
-/// Returns the maximum number of disjoint boxes. For each node from `node` onward, tries both
-/// leaving the node unused and every box that begins there.
+/// Returns the maximum number of disjoint boxes. At each node from `node` onward, tries leaving the
+/// node unused and tries every box that begins there.
 fn most_boxes(places: &[Cuboid], node: u32, free: &mut Occupancy) -> u32 {
     let grid = *free.grid();
     let room = |free: &Occupancy| places.first().map_or(0, |place| free.count() / place.volume());

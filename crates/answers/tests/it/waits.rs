@@ -42,7 +42,7 @@ pub(crate) fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> J
     Job { id: JobId(id), index: id, number: id, arrival, request, service, estimate }
 }
 
-/// Makes a random change to the machine or its queue, then lets the scheduler start jobs.
+/// Makes a random change to the machine or the queue, then lets the scheduler start jobs.
 fn step(numbers: &mut Stream, dispatcher: &mut Dispatcher, now: Time, id: u64) {
     let (waiting, running) = (dispatcher.queue().len(), dispatcher.running().by_estimated_end());
     let running: Vec<JobId> = running.map(|running| running.job.id).collect();

@@ -74,8 +74,8 @@ struct World {
     jobs: Vec<Job>,
 }
 
-/// A change to a job's file, which is made only if the file's text is still `seen`. If `text` is
-/// `None`, the file is deleted.
+/// A change to a job's file. The change is made only if the file still contains the text `seen`. If
+/// `text` is `None`, the file is deleted.
 struct Action {
     name: String,
     seen: String,

@@ -145,7 +145,7 @@ fn equal_lines_are_said_and_drawn_apart() {
     let said = "ff and &lt;tff&gt; are equal, so their dashes alternate.";
     // The sentence appears both in the drawing and in its description.
     assert_eq!(picture.matches(said).count(), 2, "{picture}");
-    // Only the second line has offset -8, because samples in the legend start with a dash.
+    // Only the second line has offset -8, because line samples in the legend start with a dash.
     let count = |offset: &str| picture.matches(&format!("stroke-dashoffset=\"{offset}\"")).count();
     assert_eq!([count("-8"), count("0")], [1, 3], "{picture}");
     assert!(vega(&drawn).to_string().contains("ff and <tff> are equal."));

@@ -10,7 +10,7 @@ use pavior_network::{ChannelLoad, Channels, VirtualChannels};
 
 use crate::wellformed::assert_well_formed;
 
-/// Returns a random state with jobs of one or two parts, and failed nodes.
+/// Returns a random state with failed nodes and with jobs of one or two parts each.
 fn random_state(grid: Grid, dice: &mut Stream) -> State {
     let mut state = State::new(grid);
     for job in 0..dice.between(1, 6) {

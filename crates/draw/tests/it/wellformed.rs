@@ -1,4 +1,4 @@
-//! A checker that implements enough of XML 1.0 to find mistakes that could occur in a drawing.
+//! A checker that implements enough of XML 1.0 to find any mistakes that are possible in a drawing.
 
 /// Asserts that the text is one well-formed XML element with allowed characters, and that its
 /// attributes are quoted, distinct, and free of NaN and infinities.

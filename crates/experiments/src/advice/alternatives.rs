@@ -29,7 +29,7 @@ impl Topic {
     }
 }
 
-/// A candidate change to the current configuration. It may turn out not to apply.
+/// A candidate change to the current configuration, which may turn out not to apply.
 pub(super) struct Change {
     pub(super) topic: Topic,
     pub(super) name: String,
@@ -51,8 +51,8 @@ const FREEDOMS: [(&str, &str); 4] = [
     ("any", " (any nodes)"),
 ];
 
-/// The mean times to failure and repair, in seconds, that are assumed if the current configuration
-/// has no failures: five years of 365 days (per node) and one day, respectively.
+/// The mean times to failure (per node) and to repair, in seconds, that are assumed if the current
+/// configuration has no failures: five years of 365 days and one day, respectively.
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 

@@ -12,8 +12,8 @@ use crate::batches::{BATCHES, Batch};
 pub(super) enum Whole {
     /// The mean, weighted by the duration of each piece.
     Average,
-    /// The sum of all jobs' contributions. A job contributes when it ends or is interrupted.
-    /// However, its contribution, like its wait, counts toward the piece in which the job arrived.
+    /// The sum of all jobs' contributions. A job contributes when it ends or is interrupted, but
+    /// its contribution, like its wait, counts toward the piece in which the job arrived.
     Sum,
     /// The mean of the values observed at arrivals.
     Mean,
@@ -33,7 +33,7 @@ struct Pieces {
 pub(super) struct Ledger {
     time: TimeUnit,
     jobs: u64,
-    /// The wait of each job, by its index in the log, or `None` if the job did not depart.
+    /// The wait of each job, indexed as in the log, or `None` if the job did not depart.
     pub(super) waits: Vec<Option<f64>>,
     pieces: Vec<Pieces>,
     /// The number of finished pieces.
@@ -70,8 +70,8 @@ impl Ledger {
         (u128::from(job) * BATCHES as u128 / u128::from(jobs.max(1))) as usize
     }
 
-    /// Returns all jobs' waits, and each metric's pieces, with the metrics in the order given to
-    /// `Ledger::new`.
+    /// Returns the waits of all jobs, and the pieces of each metric. The metrics are in the order
+    /// given to `Ledger::new`.
     pub(super) fn into_parts(self) -> (Vec<Option<f64>>, Vec<Vec<Batch>>) {
         let full = |mut batches: Vec<Batch>| {
             batches.resize(BATCHES, Batch::default());
@@ -108,7 +108,7 @@ impl Ledger {
                 batches[piece].sum += value;
                 batches[piece].of += if wanted == Whole::Mean { 1.0 } else { 0.0 };
             }
-            // Reset the metric after each event, because adding contributions to a growing sum
+            // Reset the metric after each event, because adding each contribution to a growing sum
             // would introduce rounding errors.
             metric.see(now, &Fact::CountingStarts);
         }

@@ -89,8 +89,8 @@ pub struct Alternative {
     pub words: String,
     /// The result of the run with this change.
     pub run: Run,
-    /// Each measure's difference from the current configuration, in its metric's unit, over the
-    /// jobs that completed in both runs.
+    /// Each measure's difference from its current value, in the metric's unit, over the jobs that
+    /// completed in both runs.
     pub changes: Vec<Option<Change>>,
 }
 
@@ -117,8 +117,8 @@ pub struct Advice {
     pub alternatives: Vec<Alternative>,
     /// Descriptions of alternatives that were skipped, with the reasons.
     pub left_out: Vec<String>,
-    /// The confidence level of each interval, chosen so that with probability 95%, all intervals
-    /// for a given measure are correct simultaneously.
+    /// The confidence level of each interval, chosen so that, with a probability of 95%, all
+    /// intervals for a given measure are correct simultaneously.
     pub level: f64,
 }
 
@@ -245,8 +245,8 @@ struct Tried {
     point: Point,
 }
 
-/// Returns the alternatives to run, along with those that do not apply. A change that has no effect
-/// appears in neither list.
+/// Returns the alternatives to run, and those that do not apply. A change that has no effect is in
+/// neither list.
 fn tried(
     present: &[Setting],
     point: &Point,
@@ -297,7 +297,7 @@ impl Measures {
         }));
         let of_slots = format!("slots_arriving:{slots}");
         let all = [
-            // The last piece ends at the last arrival, just like `utilization_arriving`.
+            // The last piece ends at the last arrival, as `utilization_arriving` does.
             ("utilization_arriving", "utilization", Whole::Average, "utilization", "%", 0.01),
             (&of_slots, &of_slots, Whole::Mean, &format!("slots {slots}"), "", 1.0),
             ("node_time_lost", "node_time_lost", Whole::Sum, "lost", "node-h", HOUR),

@@ -1,10 +1,10 @@
-//! A churn is a recorded sequence of requests and releases on a nearly saturated machine.
+//! A churn, which is a recorded sequence of requests and releases on a nearly saturated machine.
 //!
 //! All strategies receive the same stream of requests. If a request is refused, the oldest job
 //! departs and the request is repeated until it is granted. This keeps the machine as full as the
-//! strategy can make it. If a fill is set, the oldest jobs also depart before each request, so that
-//! at most this fraction of the nodes is in use. As in simulations, a request that the strategy
-//! would never grant is skipped.
+//! strategy can make it. If a maximum fill is set, the oldest jobs also depart before each request,
+//! so that at most this fraction of the nodes is in use. As in simulations, requests that the
+//! strategy would never grant are skipped.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,8 @@ pub(super) struct Demand<'a> {
     /// The stream of requests, which starts over when it ends.
     pub(super) requests: &'a [Request],
     pub(super) attempts: usize,
-    /// The number of warm-up attempts, which are not recorded. If this is `None`, the warm-up lasts
-    /// until every job present at the first departure has departed.
+    /// The number of warm-up attempts, which are not recorded. If `None`, the warm-up ends once
+    /// every job present at the first departure has departed.
     pub(super) warmup: Option<u64>,
     pub(super) fill: Option<f64>,
     pub(super) seed: u64,
@@ -38,7 +38,7 @@ pub(super) enum Step {
 
 /// A strategy's recorded churn, ready for replay.
 pub(super) struct Churn {
-    /// The machine after the warm-up, which has already cached which requests can never fit.
+    /// The machine after the warm-up. It has already cached the requests that can never fit.
     pub(super) start: Machine,
     pub(super) steps: Vec<Step>,
     pub(super) warmup: u64,
@@ -78,7 +78,7 @@ impl Churn {
         let upkeep = (play.machine.work() - before).upkeep;
         for step in &play.steps {
             if let Step::Ask { request, .. } = step {
-                // Let the machine cache the answer, because simulations run this check whenever a
+                // Let the machine cache the result, because simulations run this check whenever a
                 // job arrives.
                 let _ = start.could_ever_fit(request);
             }
@@ -197,7 +197,7 @@ impl<'a> Play<'a> {
         } else {
             self.refused += work;
             if !self.depart() {
-                // Even an empty machine refuses this request, although the machine claimed that the
+                // Even an empty machine refuses this request, although the check reported that the
                 // request could fit.
                 self.pending = None;
             }

@@ -7,9 +7,9 @@
 //!   includes only the search, as in the `allocation_ns` metric. For each attempt, the middle
 //!   readings over all rounds are averaged. This removes interruptions and smooths out the ticks of
 //!   a coarse clock. Medians and percentiles are then computed over all attempts;
-//! - with the clock read before and after every [`BATCH`] attempts, including their grants and
+//! - with the clock read before and after every [`BATCH`] attempts, including the grants and
 //!   releases, so that the clock's overhead is negligible. This measures an allocator's total work,
-//!   including the maintenance of its lists.
+//!   including the upkeep of its lists.
 //!
 //! Everything except the times depends only on the arguments.
 
@@ -37,8 +37,8 @@ pub struct Bench {
     pub requests: Vec<Request>,
     /// The number of attempts per strategy. Must be positive.
     pub attempts: usize,
-    /// The number of warm-up attempts. If this is `None`, the warm-up lasts until every job present
-    /// at the first departure has departed.
+    /// The number of warm-up attempts. If `None`, the warm-up ends once every job present at the
+    /// first departure has departed.
     pub warmup: Option<u64>,
     /// The maximum fraction of nodes in use. If `None`, each strategy fills the machine.
     pub fill: Option<f64>,
@@ -74,12 +74,12 @@ pub struct BenchRow {
     pub rejected: u64,
     /// The mean number of busy submeshes during an attempt (m in the TBL paper).
     pub busy_submeshes: f64,
-    /// The mean number of units visited per attempt to process grants and releases.
+    /// The mean number of units visited per attempt to record grants and releases.
     pub upkeep: f64,
-    /// The mean time of an attempt, including its share of grants and releases, in nanoseconds.
+    /// The mean time of an attempt and its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// The strategy's total time for all attempts divided by that of the first strategy. The value
-    /// is the median over all rounds.
+    /// The strategy's total time for all attempts, divided by the first strategy's total time. This
+    /// is the median of the ratios from all rounds.
     pub ratio: f64,
     /// The half-width of the 95% confidence interval for the ratio. There is no interval for the
     /// first strategy, or if there is only one round.

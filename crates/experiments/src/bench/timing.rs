@@ -9,9 +9,9 @@ use super::churn::{Churn, Step};
 /// The number of attempts between clock readings when grants and releases are also measured.
 pub const BATCH: usize = 64;
 
-/// The amount by which a reading must exceed twice its expected duration to count as interrupted.
-/// Cold caches and mispredicted branches cost less than this, whereas operating system
-/// interruptions cost more.
+/// The amount by which a reading must exceed twice the expected duration to count as interrupted.
+/// Cold caches and mispredicted branches cost less than this amount; interruptions by the operating
+/// system cost more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
 /// Times of attempts, in nanoseconds.
@@ -33,8 +33,8 @@ impl Times {
         }
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
-        // The percentile is the smallest time that is enough for at least `percent` % of the
-        // attempts. Times below the clock's resolution can become negative when the overhead is
+        // The percentile is the smallest time within which at least `percent` % of the attempts
+        // finish. Times below the clock's resolution can become negative when the overhead is
         // subtracted.
         let percentile =
             |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
@@ -107,8 +107,8 @@ impl Replays {
     }
 }
 
-/// Adds up a round's readings. A reading far above the item's settled time over all rounds counts
-/// as interrupted and is replaced by the settled time.
+/// Adds up a round's readings. A reading far above the settled time of the same item counts as
+/// interrupted and is replaced by the settled time.
 fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     let each = round.iter().zip(settled).map(|(reading, settled)| {
         let reading = f64::from(*reading);

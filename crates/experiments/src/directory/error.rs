@@ -44,7 +44,7 @@ pub enum DirectoryError {
 }
 
 impl DirectoryError {
-    /// Returns true if the cause is incorrect usage or input, false if it is a system failure.
+    /// Returns true if the cause is incorrect usage or input, or false if it is a system failure.
     pub fn is_usage(&self) -> bool {
         match self {
             DirectoryError::File(error) => error.is_usage(),

@@ -1,7 +1,7 @@
 //! The replications stored in a directory. Every line and every file is verified by a checksum.
 //!
 //! Invariant: data with a wrong checksum is never returned. Such data either causes an error, or is
-//! skipped and counted. If a directory has no note, its times have no checksum.
+//! skipped and counted. Exception: if a directory has no note, its times have no checksum.
 
 use std::io;
 use std::path::Path;
@@ -48,7 +48,7 @@ pub fn known(
 }
 
 /// Reads the replications in a directory's journal. An incomplete last line does not count as
-/// damaged. It only shows that the process was killed while writing the line. A line that was
+/// damaged, because it only shows that the process was killed while writing. A line that was
 /// changed, or that belongs to another run, is an error unless `discard_damaged` is set.
 pub(super) fn in_journal(
     directory: &Path,
@@ -104,8 +104,7 @@ pub(super) fn in_files(
 /// # Errors
 /// Returns an error if a file is missing, or if any byte in a file has changed.
 pub fn verify(directory: &Path, note: &Note, names: &[&str]) -> Result<(), DirectoryError> {
-    /// The limits on result files. Result files may be any size because they are not held in
-    /// memory.
+    /// The limits on result files, which may be any size because they are not held in memory.
     const ANY: Limits = Limits { line: u64::MAX, total: u64::MAX };
     for name in names {
         let Some(expected) = note.files.get(*name) else { continue };

@@ -2,9 +2,9 @@
 //! never left partially written.
 //!
 //! During a run, finished replications are stored as lines in `journal`. After the run, they are
-//! stored in `replications.csv` and `timings.csv`, and the journal is removed. From the start of
-//! the run, `run.json` describes the directory's contents. The checksum of each file is added at
-//! the end.
+//! stored in `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes
+//! the directory's contents from the start of the run. When the run ends, each file's checksum is
+//! added to `run.json`.
 
 mod error;
 mod known;
@@ -80,8 +80,8 @@ impl Directory {
     ///
     /// # Errors
     /// Returns an error if the directory contains a different run, or if it contains any run and
-    /// `resume` is not set. Also returns an error if a line is damaged and `discard_damaged` is not
-    /// set, or if a file cannot be read or written.
+    /// `resume` is not set. Also returns an error if a file cannot be read or written, or if a line
+    /// is damaged and `discard_damaged` is not set.
     pub fn begin(
         self,
         run: &Run,

@@ -10,7 +10,7 @@ pub struct Control {
     pub meaning: &'static str,
     /// The type of the values.
     pub kind: ControlKind,
-    /// The default value, or an empty string if there is no fixed default.
+    /// The default value, or an empty string if the default is not fixed.
     pub default: &'static str,
     /// The heading under which `simulate` lists the key, or `None` if the key may occur only in
     /// experiment files.

@@ -1,5 +1,5 @@
 //! The parameters as Python keywords: the signature, help and type-checker declaration of
-//! `pavior.simulate`, and the keywords of `pavior.Experiment` with their types and help.
+//! `pavior.simulate`, and the types and help of the keywords of `pavior.Experiment`.
 
 use pavior_kernel::Family;
 use pavior_network::PatternKind;
@@ -135,7 +135,7 @@ fn keywords() -> Vec<Keyword> {
         heading,
     });
     let is_own = |name: &str| of_python(name).is_some();
-    // Because `placed` adds a second run, it is available only in experiments.
+    // `placed` adds a second run, so it is available only in experiments.
     let is_one_run = |one: &&Parameter| one.applies != Applies::Snapshot && one.name != "placed";
     let ours = ALL.iter().filter(is_one_run);
     let ours = ours.filter(|parameter| !is_own(parameter.name)).map(parameter);

@@ -1,4 +1,4 @@
-//! The list of parameters, which together define everything that can vary between runs.
+//! The list of parameters. Together, they define everything that can vary between runs.
 //!
 //! Each entry in [`ALL`] defines an option of `pavior simulate`, unless it applies only to
 //! [snapshots](Applies::Snapshot), in which nothing is simulated. Each entry also defines a key in

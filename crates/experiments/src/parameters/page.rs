@@ -38,7 +38,7 @@ pub fn page() -> String {
 /// A table row, and the part of its description that is too long for the table.
 struct Row {
     line: String,
-    /// The rest of the description, as a list item with a line break, or an empty string.
+    /// The rest of the description, as a list item with a line break. Empty if there is no rest.
     below: String,
 }
 

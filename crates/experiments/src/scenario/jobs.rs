@@ -211,7 +211,7 @@ impl Jobs {
         Ok((sample, RunRecord { jobs: recorder.into_records(), channels }))
     }
 
-    /// Creates a replication with only its first `most` jobs, to be run step by step.
+    /// Creates a replication of only the first `most` jobs, to be run step by step.
     pub(super) fn stepped(
         &self,
         replication: u64,

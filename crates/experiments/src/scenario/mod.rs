@@ -33,8 +33,8 @@ pub struct RunRecord {
 }
 
 impl Scenario {
-    /// Creates a scenario from settings. The scenario reuses the results in `histories` for jobs
-    /// that are alone on the network, and adds new results.
+    /// Creates a scenario from settings. For jobs that are alone on the network, the scenario
+    /// reuses the results in `histories` and adds new ones.
     ///
     /// # Errors
     /// Returns an error if an input file (a log, failures or reservations) cannot be read.
@@ -61,8 +61,8 @@ impl Scenario {
         }
     }
 
-    /// Counts the jobs that can run as placed in the log and those that cannot, if logged
-    /// placements are used.
+    /// Counts the jobs that can run as placed in the log and those that cannot, provided that
+    /// logged placements are used.
     pub fn placed(&self) -> Option<PlacedCounts> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.places().map(|places| places.counts),

@@ -22,7 +22,7 @@ pub(super) struct Places {
     pub(super) counts: PlacedCounts,
 }
 
-/// Counts of jobs that can run as placed in the log, and of jobs that cannot.
+/// Counts of the jobs that can and cannot run as placed in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlacedCounts {
     /// The number of jobs that run as placed in the log.
@@ -99,7 +99,7 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     let mut runs: Vec<(NodeId, u16)> = Vec::new();
     for &(_, node) in found {
         match runs.last_mut() {
-            // The node is already in the row, because two nodes in the log may share a router.
+            // The node is already in the row: two nodes in the log may share a router.
             Some((first, length)) if first.0 + u32::from(*length) == node.0 + 1 => {}
             Some((first, length))
                 if first.0 + u32::from(*length) == node.0 && grid.point(node)[0] > 0 =>

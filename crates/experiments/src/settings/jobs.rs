@@ -242,7 +242,7 @@ impl LogSettings {
     }
 }
 
-/// Parses the names of the nodes, and rejects settings that change when or where jobs run.
+/// Parses the names of the nodes. Rejects settings that change when or where jobs run.
 fn hosts(given: &Given, machine: Grid, names: &str) -> Result<Arc<Hosts>, Fault> {
     let others = [
         ("communication", given.communication.is_some()),

@@ -1,8 +1,8 @@
 //! Typed settings for a run. Only valid combinations can be expressed.
 //!
-//! The parameters parse text into [`Given`], which is then converted to [`RunSettings`] once. These
-//! types cannot express incompatible settings, such as a mean time to failure without a mean time
-//! to repair.
+//! The parameters parse text into [`Given`], which is then converted to [`RunSettings`] once.
+//! Incompatible settings, such as a mean time to failure without a mean time to repair, cannot be
+//! expressed in these types.
 
 mod failures;
 mod jobs;

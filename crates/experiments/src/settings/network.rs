@@ -84,8 +84,8 @@ impl NetworkSettings {
         }))
     }
 
-    /// Creates the network for a run. The run reuses the results in `histories` for jobs that are
-    /// alone on the network, and adds new results.
+    /// Creates the network for a run. For jobs that are alone on the network, the run reuses the
+    /// results in `histories` and adds new ones.
     pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
         NetworkSetup {
             engine: self.engine,

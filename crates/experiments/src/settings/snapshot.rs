@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 use super::Fault;
 use crate::Given;
 
-/// The side lengths of random boxes, which are used cyclically in this order.
+/// The side lengths of random boxes. The list is used cyclically, in this order.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
 /// The maximum number of attempts to place a box before the machine is considered too full.
 const MOST_DRAWS: u32 = 10_000;

@@ -175,9 +175,9 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     usual.iter().filter(|name| observed(name)).map(|name| figure(name)).collect()
 }
 
-/// Sets the series to the parameters in `named` or, if it is not given, to all parameters that vary
-/// among the drawn points. If `named` is given, no two points may have the same position in the
-/// figure.
+/// Sets the series to the parameters in `named` or, if no parameters are named, to all parameters
+/// that vary among the drawn points. If `named` is given, no two points may have the same position
+/// in the figure.
 fn series(
     node: Node<'_>,
     named: Option<&Entry<'_>>,
@@ -200,7 +200,7 @@ fn series(
     let varying = crate::point::varying(&drawn);
     let varying = varying.into_iter().filter(|&index| index != figure.x);
     let Some(entry) = named else {
-        // The strategy usually comes first in the legend.
+        // Once reversed, the list usually begins with the strategy.
         figure.series = varying.rev().collect();
         return Ok(());
     };

@@ -34,7 +34,7 @@ impl LeftOut {
     }
 }
 
-/// A policy for combinations that do not apply, with a record of the skipped values.
+/// The policy for combinations that do not apply, and a record of the skipped values.
 pub(super) struct Skipping {
     /// True if these combinations are skipped.
     pub(super) is_on: bool,

@@ -218,8 +218,8 @@ impl Specification {
         Ok(())
     }
 
-    /// Parses a number of replications. A maximum is exempt from the limit on the total number of
-    /// runs, because most points do not reach their maximum.
+    /// Parses a number of replications. The limit on the total number of runs does not apply to a
+    /// maximum, because most points do not reach their maximum.
     fn replications(&self, entry: &Entry<'_>) -> Result<u64, Fault> {
         let points = self.points.len() as u64;
         let runs = |count: u64| count.saturating_mul(points);
@@ -406,7 +406,7 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
 }
 
 /// Reads the metrics, in the order listed. If any metric is written as `+NAME`, the default metrics
-/// are also included.
+/// are included as well.
 fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
     let all = || metrics::ALL.iter().chain(snapshot::METRICS).copied();
     let (mut chosen, mut adds, mut timing) = (Vec::new(), false, false);

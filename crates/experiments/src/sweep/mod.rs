@@ -1,9 +1,9 @@
 //! Runs every point of an experiment until the precision targets are met.
 //!
 //! Each worker takes the next pending replication of the first unfinished point, so points finish
-//! one after another. A point's number of replications depends on the results of its first
-//! replications, taken in order, and never on the order in which they finish. Results therefore do
-//! not depend on the number of threads or on how often the sweep was stopped and resumed.
+//! one after another. The number of replications of a point depends on the results of its first
+//! replications, taken in order, and never on the order in which they finish. Results are therefore
+//! independent of the number of threads and of how often the sweep was stopped and resumed.
 
 mod plan;
 mod queue;

@@ -31,7 +31,7 @@ struct State<'s, 'l> {
     /// The index of the first point that may still need replications.
     first_open: usize,
     in_flight: usize,
-    /// The error of the first failed run in order of point and replication.
+    /// The error of the failed run that comes first in order of point and replication.
     fault: Option<(Place, SweepError)>,
     /// An error that ended the sweep immediately.
     end: Option<SweepError>,
@@ -169,8 +169,8 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
 }
 
 impl State<'_, '_> {
-    /// Takes the next replication to run. After a failure, replications that precede the failed one
-    /// still run. If one of them also fails, its error is reported instead.
+    /// Takes the next replication to run. After a failure, only replications that precede the
+    /// failed one still run. If one of them fails as well, its error is reported instead.
     fn take(&mut self) -> Option<Task> {
         for point in self.first_open..self.plan.len() {
             if point == self.first_open && !self.plan.is_open(point) {

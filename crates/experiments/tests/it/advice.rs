@@ -65,7 +65,7 @@ fn values_are_those_of_a_simulation() {
             assert!((simulated - value).abs() <= 1e-9 * simulated.abs().max(1.0), "{metric}");
         }
     }
-    // If no jobs are rejected, each change must equal the alternative's value minus the present
+    // If no jobs are rejected, each change must equal the alternative's value minus the current
     // value.
     for one in advice.alternatives.iter().filter(|one| one.run.rejected == 0) {
         for (place, change) in one.changes.iter().enumerate() {

@@ -35,8 +35,8 @@ fn scheduler(name: &'static str, build: BuildScheduler) -> pavior_scheduling::En
     pavior_scheduling::Entry::new(name, SchedulerKind { build })
 }
 
-/// Returns a catalogue that also has First Fit, FCFS and `ring` under other names, each built by a
-/// closure that captures variables, and an additional shape rule.
+/// Returns a catalogue with additional entries: a shape rule, and First Fit, FCFS and `ring` under
+/// other names, each built by a closure that captures variables.
 fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     let first_fit: Selection = "ff".parse().unwrap();

@@ -8,8 +8,8 @@ use pavior_files::Limits;
 use pavior_simulation::{Histories, Stop};
 
 /// A log for a row of nodes, 0 to 3. Job 2 starts on a node that job 1 is still using, and job 3
-/// starts when job 1 ends. Job 4 ran on an unknown node, job 5 has no nodes, and job 6 ends as soon
-/// as it starts.
+/// starts when job 1 ends. Job 4 ran on an unknown node, no nodes are recorded for job 5, and job 6
+/// ends as soon as it starts.
 const LOG: &str = "JobID|Submit|Start|End|NNodes|State|NodeList
 1|2026-01-02T00:00:00|2026-01-02T00:00:00|2026-01-02T00:00:40|2|COMPLETED|n[0,2]
 2|2026-01-02T00:00:00|2026-01-02T00:00:10|2026-01-02T00:00:20|2|COMPLETED|n[2-3]

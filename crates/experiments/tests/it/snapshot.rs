@@ -12,8 +12,8 @@ fn of(experiment: &Specification, samples: &Samples, metric: &str) -> Vec<Option
 
 #[test]
 fn a_request_is_asked_in_a_given_state() {
-    // In the lower row, only <2,0> is free. It touches a busy box on each side and the border
-    // below, so the expected index is 3.
+    // In the lower row, only <2,0> is free. This node touches a busy box on each side and the
+    // border below, so the expected index is 3.
     let experiment = read(
         "machine = 'mesh:4x4'\nbusy = '0,0:2x1 3,0:1x1'\nrequest = ['1x1', '4x4']\n\
          strategy = ['bf', 'mbs']\nreplications = 3\n",

@@ -1,4 +1,4 @@
-//! Tests of how experiment files are interpreted and where errors in them are reported.
+//! Tests of how experiment files are interpreted, and of the reported positions of errors.
 
 use pavior_experiments::{NoFiles, Policy, Specification, parameters, schema};
 
@@ -134,7 +134,7 @@ fn a_sweep_may_cap_its_replications() {
             Policy::Fixed(_) => 0,
         })
         .collect();
-    // The second point is in both sweeps. The limit from the first sweep applies to it.
+    // The second point is in both sweeps. The first sweep's limit applies to this point.
     assert_eq!(most, [540, 540, 303]);
     let other = read(&text.replace("= 3\n", "= 4\n"));
     let of = |experiment: &Specification| experiment.fingerprint(&NoFiles).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of sweeps, whose samples must not depend on threads, interruptions or shards.
+//! Tests of sweeps. Their samples must not depend on threads, interruptions or shards.
 
 use std::io;
 

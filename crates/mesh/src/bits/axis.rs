@@ -1,7 +1,7 @@
 //! Shifting a set of nodes along an axis, a whole word at a time.
 //!
-//! Depending on the axis, nodes at consecutive coordinates are a few bits apart within a word, a
-//! few bits apart within a row of several words, or a few words apart.
+//! Along an axis, consecutive nodes are a few bits apart within a word, a few bits apart within a
+//! row of several words, or a few words apart.
 //!
 //! Invariant: bits from beyond the end of an axis are never shifted in unless the axis wraps.
 //!
@@ -16,8 +16,8 @@ fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
     let kept = words.len() - distance;
     let mut index = 0;
-    // Read several words before writing any. This is safe because the indices ascend, but compilers
-    // may not make this change on their own.
+    // Read several words before writing any. This is safe because the indices ascend, but a
+    // compiler may not reorder the accesses on its own.
     while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
         further.copy_from_slice(&words[index + distance..][..TOGETHER]);

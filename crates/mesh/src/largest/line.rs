@@ -15,8 +15,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Loads the free nodes of a row and of the next row. On a ring of `ring` nodes, repeats the
-    /// row. Returns true if any node is free in the row but not in the next one.
+    /// Loads the free nodes of a row and of the next row. If the axis is a ring of `ring` nodes,
+    /// repeats the row. Returns true if any node is free in the row but not in the next one.
     pub(super) fn load(&mut self, bits: &[u64], next: Option<&[u64]>, ring: usize) -> bool {
         self.free.clear();
         self.free.extend_from_slice(bits);

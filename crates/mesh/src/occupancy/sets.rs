@@ -114,7 +114,7 @@ impl Kernel for Keep<'_> {
     }
 }
 
-/// A pass that computes and counts the bits common to two sets.
+/// A pass that computes the intersection of two sets and counts its bits.
 struct Common<'a> {
     words: &'a mut [u64],
     a: &'a [u64],

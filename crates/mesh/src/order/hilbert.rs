@@ -10,8 +10,8 @@
 //! Nodes are sorted by their position on the curve through the enclosing power-of-two square or
 //! cube. A node's position is computed from its coordinates alone (Skilling, "Programming the
 //! Hilbert curve", AIP Conference Proceedings 707, 2004), and positions outside the grid are never
-//! visited. A 65535x2 grid therefore costs O(N log N) like any other, rather than as much as a
-//! 65536x65536 square. On a power-of-two square or cube, every step leads to a neighbor. On other
+//! visited. Like any other grid, a 65535x2 grid therefore costs O(N log N), rather than as much as
+//! a 65536x65536 square. On a power-of-two square or cube, every step leads to a neighbor. On other
 //! grids, the curve jumps where it leaves the grid.
 
 use super::{interleave, row_major, sort_by_key};

@@ -50,7 +50,7 @@ fn by_key(grid: &Grid, key: impl Fn(Coordinates, u32) -> u64) -> Vec<NodeId> {
 }
 
 /// Sorts nodes by ascending key. The key is a function of the coordinates and of the number of bits
-/// per coordinate (`enclosing_bits`). Sorting closes the gaps left by points outside the grid.
+/// per coordinate (`enclosing_bits`). Points outside the grid leave no gaps in the sorted order.
 fn sort_by_key(grid: &Grid, nodes: &mut [NodeId], key: impl Fn(Coordinates, u32) -> u64) {
     let bits = enclosing_bits(grid);
     nodes.sort_by_cached_key(|&node| (key(grid.point(node), bits), node));

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The bound is the list length at which leaping costs as much as shifting rows. It depends on
-//! whether the shape has a long side. If a search by leaps takes too many steps, it gives up, and a
-//! row search continues from the plane that it reached.
+//! whether the shape has a long side. If a search by leaps takes too many steps, a row search takes
+//! over from the plane that the leaps have reached.
 //!
 //! Invariant: the list of busy boxes and the rows agree on which nodes are busy.
 //!
@@ -31,8 +31,8 @@ pub(super) struct BoxIndex {
     free_rows: FreeRows,
     /// True if any axis wraps.
     rings: bool,
-    /// The maximum length at which the list is searched instead of the rows, indexed by whether the
-    /// shape has a long side.
+    /// The maximum length at which the list, rather than the rows, is searched, indexed by whether
+    /// the shape has a long side.
     longest_list: [usize; 2],
     /// The maximum list length for a search by corners, or 0 to disable this search.
     corner_search_limit: usize,
@@ -96,8 +96,8 @@ impl BoxIndex {
         self.flip(cuboid);
     }
 
-    /// Marks a box as permanently busy. `free` contains the parts of the box that were free. The
-    /// list then contains the whole box rather than these parts.
+    /// Marks a box as permanently busy. `free` contains the parts of the box that were free.
+    /// Afterward, the list contains the whole box rather than these parts.
     pub(super) fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         let is_listed = self.busy.add_cover(cuboid);
         for part in free {

@@ -31,8 +31,8 @@ const NEVER: i16 = i16::MAX;
 /// represents a box in the group, and is set if the box forbids the candidate.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// Marks a word that has not been computed yet. A word that happens to have this value is
-/// recomputed.
+/// Marks a word that has not been computed yet. If a computed word happens to have this value, it
+/// is computed again.
 const NOT_KNOWN: u64 = u64::MAX;
 
 /// The candidates on an axis, in up to G batches of eight. The boxes are likewise in G groups of

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Every side takes three shifts, some of which may be by 0, so that no branch depends on the
-//! shape. A shift along x carries bits across the end of a row into columns that cannot contain
-//! bases. On a ring, these bits are replaced with bits from the other end of the row. A final mask
-//! clears all bits that are not bases.
+//! shape. A shift along x moves bits across the end of a row into columns that cannot contain
+//! bases. On a ring, bits from the other end of the row replace these bits. A final mask clears all
+//! bits that are not bases.
 //!
 //! Invariant: the last plane is followed by a copy of all planes if z wraps, and by zeros
 //! otherwise.
@@ -105,7 +105,7 @@ impl Cube {
         }
         let runs = |axis: usize| {
             std::array::from_fn(|index| {
-                // A side that does not fit has no bases, so any shifts will do.
+                // A side that does not fit has no bases, so any shifts are acceptable.
                 Shift::runs((index as u16 + 1).min(grid.side(axis)), &grid, axis)
             })
         };

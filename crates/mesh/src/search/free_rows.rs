@@ -9,8 +9,8 @@
 //!   before a search of the rows:    all waiting boxes are flipped
 //! ```
 //!
-//! Invariant: once all waiting boxes are flipped, the rows show exactly the free nodes. No box
-//! waits twice, because two flips would cancel out.
+//! Invariant: once all waiting boxes are flipped, the rows show exactly the free nodes. No box is
+//! listed as waiting twice, because two flips would cancel out.
 //!
 //! Cost: O(1) to add or drop one of the few waiting boxes, and O(rows of the box) to flip a box.
 
@@ -29,7 +29,7 @@ pub(super) struct FreeRows {
 }
 
 /// The rows, in lanes that are as narrow as possible. `Whole` is used if rows are disabled or have
-/// more than 64 nodes. In that case, each search computes a set of bases from the occupancy.
+/// more than 64 nodes. In these cases, each search computes a set of bases from the occupancy.
 #[derive(Clone, Debug)]
 enum Lanes {
     Narrow(Rows<u16, 16>),

@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 /// The position of each key in a list of distinct keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyIndex {
-    /// The slots. Their number is a power of two, or 0 if there is no index.
+    /// The slots. The number of slots is a power of two, or 0 if there is no index.
     slots: Vec<u32>,
 }
 
@@ -79,7 +79,7 @@ impl KeyIndex {
         self.slots[slot] = place as u32;
     }
 
-    /// Empties a slot and moves later entries that lookups could otherwise no longer reach.
+    /// Empties a slot and moves later entries that lookups would otherwise fail to reach.
     fn empty(&mut self, keys: &[u64], mut hole: usize) {
         let mask = self.slots.len() - 1;
         let mut slot = self.after(hole);

@@ -1,5 +1,5 @@
 //! A search that finds the first free base by leaping over busy boxes, from the end of one to the
-//! end of the next. Used if there are few busy boxes.
+//! end of the next. This search is used if there are few busy boxes.
 //!
 //! For a shape with side a, a busy box that is w nodes long on an axis rules out `w + a - 1` bases
 //! on that axis. While a box forbids the current base, the search leaps to the end of that box
@@ -13,13 +13,13 @@
 //! ```
 //!
 //! If a row is forbidden up to its end, the rows that follow along y are also forbidden until one
-//! of the forbidding boxes ends. The same applies to planes along z. In these cases, the search
-//! leaps over whole rows or planes.
+//! of the forbidding boxes ends. The same applies to planes along z. The search therefore leaps
+//! over whole rows or planes.
 //!
 //! Invariant: no base before the current one, in row-major order, is free. The result is exact.
 //!
 //! Cost: O(m / 8) vector operations per leap for m busy boxes, and at most O(m^3) leaps. In real
-//! schedules, a search needs about m leaps. It gives up when it exceeds its leap budget.
+//! schedules, a search needs about m leaps. It gives up when it has used up its leap budget.
 
 use std::ops::ControlFlow;
 
@@ -184,7 +184,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
     }
 
     /// Searches a plane. If all of its bases are forbidden, returns the number of consecutive
-    /// planes, starting with this one, whose bases all remain forbidden.
+    /// planes, starting with this one, in which all bases remain forbidden.
     #[inline(always)]
     fn plane(
         &self,
@@ -240,8 +240,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
 }
 
 /// Returns the longest leap over a box that forbids a whole row or plane, and the box's index. The
-/// leap is 0 if there is no such box. Such boxes are common on a mesh. On a ring, they are rare,
-/// and the search does not look for them.
+/// leap is 0 if there is no such box. Boxes of this kind are common on a mesh. They are rare on a
+/// ring, so the search does not look for them there.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

@@ -17,10 +17,10 @@
 //!
 //! A machine of at most 8x8x8 has no list of boxes, so `cube` searches its eight words directly.
 //!
-//! Invariant: every method returns the same result. The choice of a method depends only on the
-//! state, never on the clock.
+//! Invariant: every method returns the same result. The method is chosen based only on the state,
+//! never on the clock.
 //!
-//! Cost: see each file. The measurements behind the choice are in docs/search.md.
+//! Cost: see each file. The measurements behind the choice of method are in docs/search.md.
 
 // A search is compiled for each instruction set, so all of its code must be inlined. Compilers
 // vectorize a loop over several arrays only if it accesses the arrays by index.
@@ -118,8 +118,8 @@ impl Default for SearchMethods {
 /// The amount of work that searches have done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// The number of busy boxes tested. Each leap tests the whole list, and so does each search by
-    /// corners for a shape. Searching an empty list counts as testing one box.
+    /// The number of busy boxes tested. Each leap tests the whole list, and each search by corners
+    /// tests it once per shape. Searching an empty list counts as testing one box.
     pub boxes: u64,
     /// The number of rows computed, or the number of words for searches of the whole machine.
     pub words: u64,
@@ -155,8 +155,8 @@ impl BoxSearch {
     }
 
     /// Marks a box as permanently busy. `free` lists the disjoint parts of the box that were free.
-    /// This is cheaper than taking many parts. After releasing another box that overlaps this one,
-    /// the caller must cover this one again.
+    /// This is cheaper than taking many parts. After releasing another box that overlaps the
+    /// covered box, the caller must cover the covered box again.
     ///
     /// ```
     /// use pavior_mesh::{BoxSearch, Cuboid, Grid, Occupancy, RefusalKey};

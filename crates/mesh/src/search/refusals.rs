@@ -1,8 +1,8 @@
-//! A cache of refused queries, and of the boxes released since each refusal.
+//! A cache of refused queries and, for each refusal, the boxes released since.
 //!
-//! A refused shape, and every larger one, stays refused until a box is released; taking boxes never
-//! helps. After a release, the shape can fit only where it overlaps the released box, so the search
-//! is limited to that region.
+//! Once a shape is refused, it and every larger shape remain refused until a box is released;
+//! taking boxes never helps. After a release, the shape can fit only where it overlaps the released
+//! box, so the search is limited to that region.
 //!
 //! ```text
 //!   refused 3x2      taken: no change       released B: only bases where 3x2 overlaps B
@@ -40,8 +40,8 @@ pub(super) struct Refusals {
     pending: Option<Cuboid>,
 }
 
-/// The maximum number of stored refusals. It is enough for the smallest shapes in a long queue.
-/// These matter most, because refusing a shape implies refusing all larger ones.
+/// The maximum number of stored refusals. This is enough for the smallest shapes in a long queue.
+/// These shapes matter most, because refusing a shape implies refusing all larger ones.
 const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ pub(super) enum Known {
 
 impl Known {
     /// Records that a shape can fit only where it overlaps `released`. If another such box is
-    /// already known, keeps the smaller of the two, because it leaves less to search.
+    /// already known, keeps the smaller of the two boxes, because less remains to be searched.
     fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
             Known::Except(other) if other.volume() <= released.volume() => self,
@@ -84,7 +84,7 @@ impl Known {
 }
 
 impl Refusals {
-    /// Returns the conclusion about a query from the earlier refusals that apply to it.
+    /// Draws a conclusion about a query from the earlier refusals that apply to the query.
     #[inline(always)]
     pub(super) fn of(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
         if self.kept.is_empty() || asked == RefusalKey::Once {
@@ -174,8 +174,8 @@ fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     for axis in 0..3 {
         let n = grid.side(axis);
         let [one, other] = [a, b].map(|cuboid| (cuboid.base[axis], cuboid.sides[axis]));
-        // The result extends from the base of one box to the farther of the two ends, wrapping
-        // around on a ring.
+        // The result extends from the base of one box to the farther of the boxes' two ends,
+        // wrapping around on a ring.
         let from = |first: (u16, u16), second: (u16, u16)| {
             let ahead =
                 if second.0 >= first.0 { second.0 - first.0 } else { second.0 + (n - first.0) };

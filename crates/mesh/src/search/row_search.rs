@@ -13,8 +13,8 @@
 //! far.
 //!
 //! Cost: O(planes * D * (log a + log b + log c) / lanes), counting only the planes up to the first
-//! base. An axis that wraps costs more, because it requires rotations (along x) or copies of rows
-//! or planes beyond the end.
+//! base. An axis that wraps costs more, because rotations (along x) or copies of rows or planes
+//! beyond the end are required.
 
 use super::region::Region;
 use super::rows::{Row, Rows};
@@ -26,7 +26,7 @@ const GROUP: usize = 1536;
 /// The maximum length of runs along z that are computed directly from the planes.
 const DIRECT: u16 = 8;
 /// The number of rows per plane above which a region's rows are copied and searched separately,
-/// provided that they are at most half of all rows.
+/// provided that the region has at most half of all rows.
 const LARGE: usize = 32;
 /// Number of shifts that suffice to find runs of up to 64 nodes.
 const SHIFTS: usize = 6;
@@ -46,7 +46,7 @@ struct Searched<'r, R> {
 impl<R: Row> Searched<'_, R> {
     /// Copies the region's rows, adding a row of zeros after each plane. Returns `None` if copying
     /// does not pay off (see [`LARGE`]), or if a run along y might extend past the end of a ring.
-    /// (Runs along z may do so.)
+    /// (A run along z is allowed to do so.)
     #[inline(always)]
     fn part<'p, const L: usize>(
         &self,
@@ -239,9 +239,9 @@ impl<R: Row> RunsAlongX<R> {
     }
 }
 
-/// Computes the bases of runs along z and x for `count` rows. Runs along z are `rows[i] & rows[i +
-/// plane_rows] & ..` over c planes. Runs along x are computed from these in the same pass, which is
-/// compiled separately for each c.
+/// Computes the bases of runs along z and x for `count` rows. Runs along z are
+/// `rows[i] & rows[i + plane_rows] & ..` over c planes. The same pass then computes runs along x
+/// from them. The pass is compiled separately for each c.
 #[inline(always)]
 fn runs_over_planes<R: Row, const L: usize>(
     set: &mut [R],
@@ -282,8 +282,8 @@ fn runs_over<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes, starting with plane z and wrapping around after the last one. Makes at most two
-/// bulk copies instead of one copy per plane, because planes may be small.
+/// Copies planes, starting with plane z and wrapping around after the last plane. Because planes
+/// may be small, makes at most two bulk copies instead of one copy per plane.
 #[inline(always)]
 fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z: u16) {
     let from = usize::from(z) * plane_rows;

@@ -10,8 +10,8 @@
 /// Number of words below which a loop is faster than detecting the vector instructions.
 pub(crate) const FEW_WORDS: usize = 64;
 
-/// A search that is compiled for each instruction set. It must be `#[inline(always)]`, and so must
-/// every function that it calls, because other functions are compiled only for the baseline.
+/// A search that is compiled for each instruction set. The search and every function that it calls
+/// must be `#[inline(always)]`, because other functions are compiled only for the baseline.
 pub(crate) trait Kernel {
     type Output;
     fn run(self) -> Self::Output;
@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_answer() {
-        // Miri is configured to report every required processor feature, so the call itself is
-        // tested.
+        // Miri is configured to report every required processor feature, so this tests the call
+        // itself.
         #[cfg(all(miri, target_arch = "x86_64"))]
         assert_ne!(Vectors::widest(), Vectors::Baseline);
         let words: Vec<u64> = (0..37).map(|n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();

@@ -175,7 +175,7 @@ fn machines_of_several_words_a_row_are_searched_as_row_by_row() {
     }
 }
 
-/// Regression test: a search of each of these machines used to take at least 15 seconds and block
+/// Regression test: searching any one of these machines used to take at least 15 seconds and block
 /// the live allocator.
 #[test]
 fn large_machines_with_failed_nodes_are_searched_at_once() {

@@ -160,7 +160,7 @@ fn what_is_released_past_the_end_of_a_ring_is_found() {
 
 #[test]
 fn a_box_longer_than_half_of_the_longest_ring_is_found() {
-    // This search reads more planes than the axis has. The number of planes read does not fit in a
+    // This search reads more planes than the axis has, so many that their number does not fit in a
     // `u16`.
     let length = u16::MAX;
     let grid = Grid::new(&[1, 1, length], &[false, false, true]).unwrap();

@@ -9,14 +9,14 @@ use crate::engine::Settings;
 use crate::patterns::iteration;
 use crate::traffic::{Layout, TrafficPlan};
 
-/// The number of messages in an iteration that cross a link, and the time for which they would hold
-/// it without contention.
+/// The number of messages in an iteration that cross a link, and the time for which these messages
+/// would hold the link without contention.
 ///
 /// A message holds a link from the cycle in which the link is granted to its header until its tail
 /// has left the buffer after the link. The hold time depends on the routing delay t_s, the message
-/// length L, the buffer size B and the number of channels that follow the link on the message's
-/// path, a, which includes the ejection channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles
-/// over all b from 0 to the smaller of (L-1)/B and a-1.
+/// length L, the buffer size B and a, the number of channels that follow the link on the message's
+/// path, including the ejection channel. The hold time is the maximum of `(t_s+1)(1+b)+L-1-bB`
+/// cycles over all b from 0 to the smaller of (L-1)/B and a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
     /// The link, represented by one of its virtual channels.

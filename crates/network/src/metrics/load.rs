@@ -80,8 +80,8 @@ pub struct ChannelLoad {
     channels: Channels,
     /// For each channel, the flits recorded individually rather than as part of a run of links.
     own: Vec<u64>,
-    /// For each link, the flits of runs that start at it minus those of runs that end just before
-    /// it.
+    /// For each link, the flits of all runs that start at this link minus those of all runs that
+    /// end just before it.
     rise: Vec<i64>,
     flit_hops: u128,
     router_traversals: u128,
@@ -195,8 +195,8 @@ impl ChannelLoad {
     }
 
     /// Writes the table as CSV, with the columns
-    /// `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`. The coordinates, one per axis of
-    /// the machine, are those of the node where the channel starts.
+    /// `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`. The coordinates are those of the
+    /// node where the channel starts, one per axis of the machine.
     ///
     /// # Errors
     /// Returns an error if writing fails.

@@ -4,7 +4,7 @@
 //! If a job sends a given number of messages and several may be in flight, the pattern runs in
 //! rounds. In round r, every rank sends to the r-th destination in its order. Each round starts
 //! when all messages in the previous round have been delivered. The job ends after the round in
-//! which it reaches the requested number of messages.
+//! which the number of messages sent reaches the requested number.
 //!
 //! ```text
 //!   round 1:  0>1 1>2 2>3 3>0      round 2:  0>2 1>3 2>0 3>1      round 3:  0>3 1>0 2>1 3>2
@@ -13,8 +13,8 @@
 //! With `senders=in-turn`, rank 0 sends all its messages, then rank 1 does, and so on, with one
 //! message per round. With `quota=rank`, the requested number of messages is per rank, not per job.
 //!
-//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, who specify neither the order nor
-//! whether the number of messages is per job or per rank.
+//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007. The paper specifies neither the
+//! order nor whether the number of messages is per job or per rank.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::Grid;

@@ -55,7 +55,7 @@ pub struct PatternKind {
     pub quota_only: bool,
     /// Returns the reason why a machine cannot support the pattern, or `None` if it can.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// The constructor, for jobs with at least two ranks. Draws the job's random values, if any.
+    /// The constructor, for jobs with at least two ranks. It draws any random values for the job.
     pub build: BuildPattern,
 }
 
@@ -113,8 +113,8 @@ pub enum Needs {
     Stages,
 }
 
-/// One iteration of a job's communication. It consists of rounds, and a rank sends at most one
-/// message per round.
+/// One iteration of a job's communication. It consists of rounds, in each of which a rank sends at
+/// most one message.
 ///
 /// A rank with a simple list of destinations sends to the j-th destination in round j. Messages are
 /// ordered by round and then rank.
@@ -144,8 +144,8 @@ pub trait Pattern: Debug + Send {
         round + 1
     }
 
-    /// Returns true if a requested number of messages is rounded up to complete the last round. No
-    /// rounding takes place if messages are sent one at a time.
+    /// Returns true if a requested number of messages is rounded up so that the last round is
+    /// complete. The number is not rounded if messages are sent one at a time.
     fn whole_rounds(&self) -> bool {
         false
     }

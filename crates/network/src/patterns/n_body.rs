@@ -1,7 +1,7 @@
 //! N-body: after floor((k - 1) / 2) shifts around a ring, every rank i sends to i + floor(k/2) mod
-//! k. Half the ring is enough for every pair of bodies to interact, and the last messages return
-//! the forces. With `--rounds barrier`, each shift waits for the previous one; otherwise, a rank is
-//! delayed only by the sending discipline.
+//! k. The shifts cover half the ring, which is enough for every pair of bodies to interact, and the
+//! last messages return the forces. With `--rounds barrier`, each shift waits for the previous one;
+//! otherwise, a rank is delayed only by the sending discipline.
 //!
 //! ```text
 //!   i > i+1 > i+2 > ...   floor((k-1)/2) times,   then   i --> i + floor(k/2)

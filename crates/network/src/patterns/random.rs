@@ -1,8 +1,8 @@
 //! Random: every message has a uniformly random source and a uniformly random destination other
 //! than the source. The pattern has no iterations, so jobs must request a number of messages.
 //!
-//! The n-th message is a function of n and a random value drawn for the job. Therefore, the same
-//! messages are sent under every sending discipline, and no message needs to be stored.
+//! The n-th message is a function of n and a random value drawn for the job. Every sending
+//! discipline therefore sends the same messages, and no message needs to be stored.
 //!
 //! Source: the ProcSimity simulator (Windisch, Miller & Lo 1995).
 

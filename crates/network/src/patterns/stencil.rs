@@ -1,7 +1,7 @@
-//! Stencil: every rank sends to all ranks around it on the logical grid, including its diagonal
-//! neighbors across edges and corners (up to 26 ranks in 3D, or 8 in 2D). With `faces`, every rank
-//! sends only to neighbors across its faces (up to 6). Messages are sent in row-major order of
-//! displacement. This is the halo exchange in grid codes on 3D machines.
+//! Stencil: every rank sends to all ranks around it on the logical grid, including those across
+//! edges and corners (up to 26 ranks in 3D, or 8 in 2D). With `faces`, every rank sends only to
+//! neighbors across its faces (up to 6). Messages are sent in row-major order of displacement. Grid
+//! codes on 3D machines use this pattern for halo exchange.
 //!
 //! ```text
 //!      6 7 8

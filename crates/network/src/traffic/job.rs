@@ -24,8 +24,8 @@ pub struct TrafficPlan {
     pub pattern: PatternSelection,
     /// The limit on messages in flight, or `None` for the default.
     pub sending: Option<Sending>,
-    /// The rule for starting rounds, or `None` for the default. An all-to-all with a requested
-    /// number of messages uses barriers by default, unless messages are sent one at a time.
+    /// The rule for starting rounds, or `None` for the default. By default, an all-to-all with a
+    /// requested number of messages uses barriers, unless messages are sent one at a time.
     pub rounds: Option<Rounds>,
     /// The length of each message in flits (at least 1).
     pub flits: u32,
@@ -126,8 +126,8 @@ impl JobTraffic {
     }
 
     /// Returns true if all messages have been delivered. For a job with a single processor or no
-    /// messages, this is true from the start, and the caller must let the job hold its processors
-    /// for one cycle.
+    /// messages, the result is true from the start, and the caller must let the job hold its
+    /// processors for one cycle.
     pub fn is_finished(&self) -> bool {
         self.undelivered == 0
     }

@@ -36,9 +36,9 @@ pub struct Layout {
 
 impl Layout {
     /// Computes the layout of a job that requested `nodes` nodes and was granted `parts`. If the
-    /// job requested a shape, its box has the given `sides`. The parts must be on the grid, be
-    /// disjoint, and have at least `nodes` nodes in total. [`RankOrder::Pattern`] needs a pattern
-    /// ([`PatternLayouts`](super::PatternLayouts)), so it is treated as `Coordinates` here.
+    /// job requested a shape, `sides` are the shape's sides. The parts must be on the grid, be
+    /// disjoint, and have at least `nodes` nodes in total. [`RankOrder::Pattern`] is treated as
+    /// `Coordinates` here, because it needs a pattern ([`PatternLayouts`](super::PatternLayouts)).
     pub fn new(
         grid: &Grid,
         parts: &[Cuboid],
@@ -63,7 +63,7 @@ impl Layout {
     }
 }
 
-/// Returns the sides of the part of a granted box that is used by the ranks.
+/// Returns the sides of the part of a granted box that the ranks use.
 pub(super) fn used_sides(granted: Sides, nodes: u32, requested: Option<Sides>) -> Sides {
     let fits = |sides: &Sides| (0..3).all(|axis| sides[axis] <= granted[axis]);
     if volume(granted) == u64::from(nodes) {

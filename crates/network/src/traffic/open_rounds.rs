@@ -27,7 +27,7 @@ pub(super) enum Unblocked {
 pub(super) enum OpenRounds {
     /// Ranks may send in all rounds.
     Open,
-    /// Each rank may send up to the first round whose message it has not received.
+    /// Each rank may send up to the first round whose message to that rank has not arrived.
     Received {
         /// For each rank, the first round whose message it has not received.
         waits_for: Vec<u64>,

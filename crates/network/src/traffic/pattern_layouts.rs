@@ -15,9 +15,9 @@ use super::pattern_map::PatternMap;
 use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-/// A cache that computes layouts with [`RankOrder::Pattern`] for jobs that use a pattern. It maps
-/// the requested logical grid to a job's nodes so that the messages in an iteration cross few
-/// links. Data that depends only on the logical grid is kept for later jobs.
+/// A cache that computes layouts with [`RankOrder::Pattern`] for jobs that use a given pattern.
+/// Each layout maps the requested logical grid to a job's nodes so that the messages in an
+/// iteration cross few links. Data that depends only on the logical grid is kept for later jobs.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -48,7 +48,7 @@ pub struct PatternLayouts {
     box_ranks: usize,
 }
 
-/// A requested box, with everything that affects the job's layout except the box's position.
+/// A requested box, with everything except its position that affects the job's layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AskedBox {
     grid: Grid,
@@ -71,12 +71,12 @@ impl PatternLayouts {
     }
 
     /// Computes a job's layout from the same arguments as [`Layout::new`]. No other order yields
-    /// fewer hops on the same grid, except possibly [`RankOrder::Greedy`], which is too slow to try
-    /// with more than 1,024 nodes.
+    /// fewer hops on the same grid, except possibly [`RankOrder::Greedy`]. That order is too slow
+    /// to try with more than 1,024 nodes.
     ///
     /// Random values are drawn from a copy of `draw`. Falls back to [`RankOrder::Coordinates`] if
-    /// the pattern has no iterations, if it sends the same amount between all pairs of ranks, or if
-    /// ranks times rounds exceed 2^20.
+    /// the pattern has no iterations, if all pairs of ranks exchange the same amount, or if ranks
+    /// times rounds exceed 2^20.
     pub fn layout(
         &mut self,
         grid: &Grid,
@@ -88,8 +88,8 @@ impl PatternLayouts {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
         // Run times are measured in the requested box at an arbitrary position, so the map must not
-        // depend on the position. Some orders, such as the Hilbert curve, do depend on it.
-        // Therefore, the map for a box at node 0 is used everywhere.
+        // depend on the box's position. Some orders, such as the Hilbert curve, do depend on it.
+        // The map for a box at node 0 is therefore used everywhere.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }

@@ -1,9 +1,9 @@
 //! The orders in which a job's nodes can be numbered.
 //!
-//! Except with `pattern`, the nodes of a single box are ranked by their offset from its base, so
-//! that neighbors in the job's pattern are adjacent on the grid. The other orders, except `snake`
-//! and `hilbert`, would give the same result. If a job has several parts, its nodes do not form
-//! such a grid, and each order keeps different ranks close together:
+//! Except with `pattern`, the nodes of a single box are ranked by their offset from the box's base,
+//! so that neighbors in the job's pattern are adjacent on the grid. The other orders, except
+//! `snake` and `hilbert`, would give the same result. If a job has several parts, its nodes do not
+//! form such a grid, and each order keeps different ranks close together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as in the papers that specify an order.
 //!   Neighbors along x remain neighbors. Other neighbors on the logical grid are separated where
@@ -16,10 +16,10 @@
 //!   all axes, no matter where the parts are.
 //! - `greedy`: each rank goes to an unused neighbor of the previous rank's node, or else to the
 //!   nearest unused node. Steps are one hop long when possible, but the last ones can be long.
-//! - `pattern`: the job's logical grid, mapped so that the messages in its pattern cross few links
-//!   ([`PatternLayouts`](super::PatternLayouts)). This can also help in a single box. Patterns
-//!   other than nearest-neighbor may need a different map, and a box that is rotated or has
-//!   different sides needs a map for the requested grid.
+//! - `pattern`: the job's logical grid, mapped so that the messages in the job's pattern cross few
+//!   links ([`PatternLayouts`](super::PatternLayouts)). This can also help in a single box.
+//!   Patterns other than nearest-neighbor may need a different map. If the box is rotated or has
+//!   different sides, the requested grid must be mapped onto it.
 //!
 //! Invariant: every order numbers each of the job's nodes, and no others.
 
@@ -27,8 +27,8 @@ use pavior_mesh::{Cuboid, Grid, NodeId, order};
 
 use super::pattern_map::{Hops, Point};
 
-/// The order in which a job's nodes are ranked, if the job was granted several parts (or, with
-/// `Pattern`, any number of parts).
+/// The order in which a job's nodes are ranked. It applies if the job was granted several parts
+/// (or, with `Pattern`, any number of parts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RankOrder {
     /// Row-major by coordinates over the whole allocation.

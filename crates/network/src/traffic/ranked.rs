@@ -1,4 +1,4 @@
-//! Senders whose ranks each advance at their own pace.
+//! Senders in which each rank advances at its own pace.
 //!
 //! Invariant: `turns` contains every rank that may currently be able to send a message.
 //!
@@ -7,14 +7,14 @@
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// Blocking senders, which have one message in flight per rank, and pipelined senders that must
-/// wait for incoming messages before sending more.
+/// Senders that are either blocking, with one message in flight per rank, or pipelined, if they
+/// must wait for incoming messages before sending more.
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,
-    /// For each rank, the round after the last one in which it sent, or 0 if it has not sent.
+    /// For each rank, the round after the last one in which the rank sent, or 0 if it has not sent.
     next: Vec<u64>,
-    /// For each rank, true if it has a message in flight. Used only for blocking senders.
+    /// For each rank, true if the rank has a message in flight. Used only for blocking senders.
     in_flight: Vec<bool>,
     /// Ranks that may be able to send.
     turns: Vec<u32>,

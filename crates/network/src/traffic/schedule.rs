@@ -25,7 +25,7 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// Creates the schedule for `service`. If `service` is a number of messages and `whole` is
-    /// true, the number is increased to complete the last round.
+    /// true, the number is increased so that the last round is complete.
     pub(super) fn new(pattern: Box<dyn Pattern>, service: Communication, whole: bool) -> Schedule {
         let rounds = u64::from(pattern.rounds());
         let all = pattern.messages();

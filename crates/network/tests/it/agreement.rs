@@ -168,7 +168,7 @@ proptest! {
     }
 }
 
-/// Creates up to `budget` messages, most of them in reply to deliveries, and stops the engine
+/// Creates up to `budget` messages, most of them as replies to deliveries, and stops the engine
 /// between events.
 fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -> Vec<Delivery> {
     let mut draw = Stream::new(seed, 0, "conversation");

@@ -176,7 +176,7 @@ fn worked_rounds() {
     let east = (0..4).filter_map(|round| near.destination(7, round)).collect::<Vec<_>>();
     assert_eq!(east, [6, 4]);
     // With `from-zero`, the root sends to all other ranks in ascending order. Without it, the root
-    // starts with the rank after its own. Either way, it sends to each rank once.
+    // starts with the rank after its own. In both cases, it sends to each other rank once.
     let zero = of("one-to-all:from-zero", 5, [5, 1, 1]).concat();
     let root = zero[0].0;
     let others: Vec<u32> = (0..5).filter(|&rank| rank != root).collect();

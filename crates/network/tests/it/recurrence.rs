@@ -1,5 +1,5 @@
 //! A third, minimal implementation of the model for small cases with drained release and separate
-//! virtual channels. It computes the recurrence cell by cell, with no attempt at efficiency.
+//! virtual channels. It computes the recurrence cell by cell and makes no attempt to be efficient.
 
 use pavior_kernel::Time;
 use pavior_network::{Channels, Message, Path, Settings};
@@ -61,8 +61,8 @@ pub(crate) fn deliveries(
         .collect();
     let mut t = messages.iter().map(|m| m.created.0).min().unwrap_or(0);
     let mut quiet = 0;
-    // An upper bound on consecutive cycles without an event: a routing delay plus the last creation
-    // time.
+    // An upper bound on consecutive cycles without an event: the sum of a routing delay and the
+    // last creation time.
     let patience = delay + 2 + messages.iter().map(|m| m.created.0).max().unwrap_or(0);
     while quiet <= patience && all.iter().any(|m| m.tail(m.last()).is_none()) {
         quiet += 1;

@@ -230,7 +230,7 @@ fn rounds_of_an_all_to_all_are_kept_apart_by_barriers() {
     }
 }
 
-/// Feeding messages to the engine one at a time must produce the same deliveries as creating them
+/// Passing messages to the engine one at a time must produce the same deliveries as creating them
 /// all up front, ordered by rank and round.
 #[test]
 fn an_all_to_all_of_256_is_never_in_memory() {

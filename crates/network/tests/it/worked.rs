@@ -63,7 +63,7 @@ fn two_messages_meet_on_a_link() {
 
 #[test]
 fn ties_go_to_the_smaller_id_and_earlier_requests_go_first() {
-    // Both messages request node 1's ejection channel in the same cycle, from nodes 0 and 2.
+    // Two messages, from nodes 0 and 2, request node 1's ejection channel in the same cycle.
     let tie = delivered("mesh:3", settings(1, 1), &[(2, 1, 4, 0), (0, 1, 4, 0)]);
     assert!(tie[0] < tie[1]);
     let later = delivered("mesh:3", settings(1, 1), &[(2, 1, 4, 1), (0, 1, 4, 0)]);
@@ -94,8 +94,8 @@ fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
 #[test]
 fn a_chain_of_blocked_messages_moves_together() {
     // Message 0 blocks node 5's ejection channel until cycle 4 + 50. Each of the other messages has
-    // one flit and occupies one buffer. They queue up one channel apart, and each advances in the
-    // cycle in which its next channel becomes free.
+    // one flit and occupies one buffer. These messages queue up one channel apart, and each
+    // advances in the cycle in which its next channel becomes free.
     let list = [(5, 5, 50, 0), (4, 5, 1, 0), (3, 5, 1, 0), (2, 5, 1, 0), (1, 5, 1, 0)];
     let got = delivered("mesh:6", settings(3, 1), &list);
     assert_eq!(got[0], 54);
@@ -120,9 +120,9 @@ fn ring_of_four(virtual_channels: VirtualChannels, kind: EngineKind) -> Result<V
     Ok(cycles)
 }
 
-/// On a ring of four nodes, each of four messages holds one link and waits for the next. They could
-/// advance only if all of them moved at once. They do not, because the engine computes the least
-/// fixpoint of the grants.
+/// On a ring of four nodes, each of four messages holds one link and waits for the next link. The
+/// messages could advance only if all of them moved at once. They do not, because the engine
+/// computes the least fixpoint of the grants.
 #[test]
 fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
     for kind in BOTH {

@@ -1,6 +1,5 @@
 //! Changes to the queue, the running jobs, the machine and the calendar. Each method keeps all of
-//! these consistent and records how the change affects the scheduler's plan. A failed call changes
-//! nothing.
+//! these consistent and records the effect on the scheduler's plan. A failed call changes nothing.
 
 use pavior_allocation::{Machine, Placement, RelocateError, UnknownNode};
 use pavior_kernel::Time;
@@ -94,15 +93,15 @@ impl Dispatcher {
         Some((gone, self.machine.release(job).expect("a running job holds nodes")))
     }
 
-    /// Changes the estimated run time of a running job, counted from its start. Does nothing if the
-    /// job is not running.
+    /// Changes a running job's estimated run time, counted from the job's start. Does nothing if
+    /// the job is not running.
     pub fn estimate_anew(&mut self, job: JobId, estimate: Time) {
         if self.running.estimate_anew(job, estimate) {
             self.plan.note(Change::Estimate);
         }
     }
 
-    /// Moves a running job to other nodes, which may overlap its old ones. Returns the old nodes.
+    /// Moves a running job to other nodes, which may overlap the old ones. Returns the old nodes.
     ///
     /// # Errors
     /// Returns the errors of [`Machine::relocate`].
@@ -110,8 +109,8 @@ impl Dispatcher {
         self.disturb(Change::Relocation, |machine| machine.relocate(job, to))
     }
 
-    /// Marks a node as failed, and returns the job that holds it, if any. The job keeps the node
-    /// until it ends. Marking a failed node again changes nothing.
+    /// Marks a node as failed, and returns the job that holds the node, if any. The job keeps the
+    /// node until the job ends. Marking a failed node again changes nothing.
     ///
     /// # Errors
     /// Returns an error if the machine has no such node.

@@ -10,8 +10,8 @@ use crate::{AttemptObserver, Start};
 
 /// A decision to start a waiting job now. It can only be carried out or dropped.
 ///
-/// A decision borrows its dispatcher, so it cannot be started on another dispatcher, and nothing
-/// can change before it is started:
+/// A decision borrows its dispatcher. It therefore cannot be started on another dispatcher, and
+/// nothing can change before it is started:
 ///
 /// ```compile_fail,E0499
 /// # use pavior_kernel::Time;
@@ -59,7 +59,7 @@ impl<'d> Decision<'d> {
         self.dispatcher
     }
 
-    /// Starts the job. If the decision specifies no nodes, the strategy chooses them, avoiding
+    /// Starts the job. If the decision specifies no nodes, the strategy chooses nodes, avoiding
     /// advance reservations. Costs as much as [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors

@@ -66,7 +66,7 @@ pub enum StartError {
         /// The number of nodes that the job was assigned.
         given: u32,
     },
-    /// The job's run would overlap an advance reservation of some of its nodes.
+    /// The job's run would overlap an advance reservation of some of the job's nodes.
     #[error(
         "job {} was started on nodes of reservation {reservation}, which it would overlap",
         job.0

@@ -26,8 +26,8 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables consistent across any sequence of calls: each job is either in the queue, or
-/// in both the table of running jobs and the machine, or in none of the three.
+/// keeps three tables consistent across any sequence of calls: each job is either in the queue
+/// only, in both the table of running jobs and the machine, or in none of the three.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
 /// caller starts jobs until the scheduler stops choosing any:
@@ -82,9 +82,8 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Creates a dispatcher with an empty queue. Jobs that already hold nodes are treated as if
-    /// they had been running since time 0 and had no expected end. Takes O(j log j) time for j such
-    /// jobs.
+    /// Creates a dispatcher with an empty queue. If jobs already hold nodes, they are treated as
+    /// having run since time 0 with no expected end. Takes O(j log j) time for j such jobs.
     pub fn new(machine: Machine, scheduler: Box<dyn Scheduler>) -> Dispatcher {
         let mut running = Running::new();
         for (id, placement) in machine.held() {
@@ -150,7 +149,7 @@ impl Dispatcher {
         fork
     }
 
-    /// Copies the dispatcher with all times multiplied by `ticks`, so that the time unit is finer.
+    /// Copies the dispatcher and multiplies all times by `ticks`, so that the time unit is finer.
     /// Advance reservations are not copied.
     pub fn fork_in(&self, scheduler: Box<dyn Scheduler>, ticks: u64) -> Dispatcher {
         let finer = |time: Time| Time(time.0.saturating_mul(ticks));

@@ -29,8 +29,8 @@ pub(super) enum Change {
 
 /// The effect of a change on the scheduler's promises.
 enum Effect {
-    /// The scheduler adapts its plan because it sees the change in the queue, the running jobs or
-    /// the free nodes.
+    /// The scheduler sees the change in the queue, the running jobs or the free nodes, and adapts
+    /// its plan.
     Seen,
     /// Promises remain valid unless they need nodes that this job will still hold.
     Granted(JobId),

@@ -1,5 +1,5 @@
-//! Queries to a dispatcher. None of them affects later results. Some methods take `&mut self`
-//! because they cache results, count attempts, and drop reservations that have ended.
+//! Queries to a dispatcher. They never affect later results. Some methods take `&mut self` because
+//! they cache results, count attempts, and drop reservations that have ended.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::{CallerError, Time};
@@ -74,10 +74,10 @@ impl Dispatcher {
         self.machine.could_ever_fit(request)
     }
 
-    /// Returns true if the machine refuses every waiting job and would also refuse them with fewer
-    /// free nodes. If so, no scheduler can start a waiting job until something other than a grant
-    /// happens. The first call after a change costs one search per distinct request; later calls
-    /// take O(1) time.
+    /// Returns true if the machine refuses every waiting job and would also refuse each of them
+    /// with fewer free nodes. In that case, no scheduler can start a waiting job until something
+    /// other than a grant happens. The first call after a change costs one search per distinct
+    /// request; later calls take O(1) time.
     pub fn refuses_all_waiting(&mut self) -> bool {
         if let Some(known) = self.plan.refuses_all {
             return known;
@@ -90,9 +90,9 @@ impl Dispatcher {
         *plan.refuses_all.insert(requests.all(refuses))
     }
 
-    /// Returns the scheduler's plan for the waiting jobs. Returns `None` if anything has changed
-    /// since the scheduler last found no job to start, or if the scheduler does not report plans.
-    /// Takes O(q) time for q waiting jobs.
+    /// Returns the scheduler's plan for the waiting jobs, or `None` if the scheduler does not
+    /// report plans. Also returns `None` if anything has changed since the scheduler last found no
+    /// job to start. Takes O(q) time for q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

@@ -2,8 +2,8 @@
 //! may start.
 //!
 //! Jobs in the window are tried in order of arrival. A job that starts keeps its place in the
-//! window. The window slides only when the oldest job starts; it then begins at the next waiting
-//! job:
+//! window. The window slides only when the oldest job starts. The window then begins at the next
+//! waiting job:
 //!
 //! ```text
 //!   w = 4        [a b c d] e f      b starts: [a - c d] e f      e must wait for a, although only
@@ -15,8 +15,8 @@
 //! with one query per distinct request in each state of the machine.
 //!
 //! Source: Ababneh & Bani-Mohammad, "A new window-based job scheduling scheme for 2D mesh
-//! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. Trying the window in
-//! order of arrival is our interpretation, and the default width is our choice.
+//! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. Trying the jobs in the
+//! window in order of arrival is our interpretation, and the default width is our choice.
 
 use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};

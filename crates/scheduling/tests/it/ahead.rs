@@ -62,8 +62,8 @@ fn a_job_starts_beside_a_reservation_or_ends_by_it_or_waits() {
     }
 }
 
-/// A job that outruns its estimate keeps its reserved nodes until it ends. After that, these nodes
-/// must stay free until the reservation ends.
+/// A job that outruns its estimate keeps its nodes until it ends, even if they are reserved. The
+/// nodes must then stay free until the reservation ends.
 #[test]
 fn nobody_is_ended_for_a_reservation() {
     let jobs = [job(0, 0, row(4), 12, 5), job(1, 1, row(1), 1, 1)];

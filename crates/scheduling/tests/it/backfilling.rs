@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, strategies};
 use crate::world::{StartObserver, Started, World};
 
-/// The latest allowed start of each head, computed independently when it first becomes head.
+/// The latest allowed start of each head, computed independently when the job first becomes head.
 #[derive(Default)]
 struct Bounds(BTreeMap<JobId, Time>);
 

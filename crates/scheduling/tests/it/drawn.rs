@@ -78,7 +78,7 @@ fn who_ends_in_time_may_use_reserved_nodes() {
     }
 }
 
-/// Under EASY, only the head is protected, so c may overtake a even though it delays b.
+/// Under EASY, only the head is protected, so job c may overtake job a even though this delays b.
 /// Conservative backfilling keeps b's booking, so c has to wait.
 ///
 /// ```text

@@ -14,7 +14,7 @@ use crate::world::{StartObserver, World, job, row};
 
 const CHOICE: &str = "easy-freedom";
 
-/// The delay after the first job, so long that the arrival rate is almost zero.
+/// A delay after the first job that makes the arrival rate almost zero.
 const LATER: u64 = 1 << 40;
 
 fn later(jobs: &[Job]) -> Vec<Job> {
@@ -28,7 +28,7 @@ fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
     move |_, placement| 1.0 + each * (placement.parts().len() as f64 - 1.0)
 }
 
-/// Runs jobs that arrive late on a row of nodes, each piece after the first adding this fraction.
+/// Runs late-arriving jobs on a row of nodes. Each extra piece adds this fraction to the run time.
 fn run_later(grid: &str, each: f64, jobs: &[Job]) -> World {
     World::new(grid, "ff", CHOICE).predicting(by_pieces(each)).run(&later(jobs))
 }

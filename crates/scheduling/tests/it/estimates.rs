@@ -96,7 +96,7 @@ fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// All jobs must start, however wrong their estimates are, and never on nodes that are taken.
+    /// However wrong their estimates are, all jobs must start, but never on nodes that are taken.
     /// (The world panics if a job starts on taken nodes.)
     #[test]
     fn wrong_estimates_break_promises_and_nothing_else(jobs in jobs(40, Estimates::Any)) {

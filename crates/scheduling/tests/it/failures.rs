@@ -23,7 +23,7 @@ fn a_failure_voids_promises() {
 }
 
 /// In the fork for the time just before job 3's reservation, job 4 has ended, but its failed nodes
-/// stay taken. They must not be released when job 4 actually ends.
+/// stay taken. These nodes must not be released when job 4 actually ends.
 #[test]
 fn a_job_may_end_of_which_all_nodes_have_failed() {
     let shape = |a, b| Request::shape([a, b]);

@@ -44,8 +44,8 @@ proptest! {
     }
 }
 
-/// A job that moves at 3 makes room for the waiting job, unless the nodes it should move to are
-/// taken.
+/// A job that moves at 3 makes room for the waiting job, unless it cannot move to the planned
+/// nodes.
 #[test]
 fn jobs_move_at_their_time() {
     let at = |x| Placement::Whole(Cuboid::new([x, 0, 0], [2, 1, 1]));

@@ -79,7 +79,7 @@ proptest! {
 
     #[test]
     fn scan_all_never_idles_a_job_that_fits(jobs in jobs(40, Estimates::Any)) {
-        // A strategy may miss a free box, so whether a job fits is up to the strategy itself.
+        // A strategy may miss a free box, so the strategy itself determines whether a job fits.
         for strategy in strategies(GRID) {
             World::new(GRID, strategy, "scan-all").run_watched(&jobs, &mut InWindow(u64::MAX));
         }

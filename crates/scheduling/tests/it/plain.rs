@@ -15,7 +15,7 @@ fn compare(scheduler: &str, grid: &str, jobs: &[Job], strategy: &str, upsets: &[
 }
 
 /// Compares both implementations with three pools: the first half of the nodes, every third node,
-/// and all nodes. In rotation, jobs are confined to one of the pools or not confined at all.
+/// and all nodes. In rotation, each job is confined to one of the pools or to none.
 fn compare_in_pools(scheduler: &str, jobs: &[Job], strategy: &str) {
     let world = |scheduler: &str| {
         let mut world = World::new(GRID, strategy, scheduler);
@@ -142,7 +142,7 @@ proptest! {
         }
     }
 
-    /// Compares both forms with long queues, where an early end lets many jobs move up.
+    /// Compares both forms on long queues, in which many jobs move up when a job ends early.
     #[test]
     fn conservative_decides_as_its_plain_form_for_a_long_queue(
         sizes in prop::collection::vec((1u16..6, 1u16..6, 1u64..200, 1u64..8), size(30, 60, 60)),

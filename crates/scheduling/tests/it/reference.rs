@@ -1,7 +1,7 @@
 //! Compares count-based scheduling with another simulator that tracks only node counts.
 //!
 //! With a strategy that succeeds whenever enough nodes are free, the positions of the nodes do not
-//! matter. Start times must agree job by job.
+//! matter, so start times must agree job by job.
 
 use pavior_trials::size;
 use pavior_workload::{Job, Service};

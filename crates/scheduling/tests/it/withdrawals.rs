@@ -1,4 +1,4 @@
-//! Tests of jobs that are withdrawn or are started without the scheduler, as can happen in a
+//! Tests of jobs that are withdrawn, or that are started without the scheduler, as can happen in a
 //! service.
 
 use pavior_kernel::Time;
@@ -134,8 +134,8 @@ fn an_end_and_a_withdrawal_at_once_leave_each_job_its_own_booking() {
 }
 
 /// A job that cannot be booked before the latest possible time must start once the jobs ahead of it
-/// are gone. Queues can extend that far because a request without an estimate counts as lasting a
-/// century.
+/// are gone. Bookings can extend that far because a request without an estimate is assumed to last
+/// a century.
 #[test]
 fn a_job_behind_the_end_of_time_starts_when_those_before_it_have_gone() {
     for scheduler in BACKFILLING {

@@ -29,7 +29,7 @@ pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = V
     prop::collection::vec(draft, 1..most).prop_map(move |drafts| {
         let mut arrival = 0;
         let jobs = drafts.into_iter().enumerate().map(|(id, (gap, w, d, run, other))| {
-            // Two thirds of the jobs arrive together with the previous one.
+            // Two thirds of the jobs arrive at the same time as the previous job.
             arrival += gap.saturating_sub(3);
             let estimate = match estimates {
                 Estimates::Exact => run,

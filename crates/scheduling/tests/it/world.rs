@@ -111,12 +111,12 @@ impl World {
         World { reserved: reserved.to_vec(), ..self }
     }
 
-    /// Sets the failures and repairs of nodes. They must be in order of time.
+    /// Sets the node failures and repairs, which must be in order of time.
     pub(crate) fn failing(self, upsets: &[Upset]) -> World {
         World { upsets: upsets.to_vec(), ..self }
     }
 
-    /// Sets the caller's actions that bypass the scheduler. They must be in order of time.
+    /// Sets the caller's actions that bypass the scheduler. These actions must be in order of time.
     pub(crate) fn beside(self, asides: &[(Time, Aside)]) -> World {
         World { asides: asides.to_vec(), ..self }
     }
@@ -134,7 +134,7 @@ impl World {
         }
     }
 
-    /// Adds a job that already holds the first nodes of a row at the start.
+    /// Adds a job that holds the first nodes of a row when the run begins.
     pub(crate) fn holding(mut self, job: Job) -> World {
         let Service::Run(run) = job.service else { unreachable!("these jobs run") };
         let nodes = Cuboid::new([0; 3], [job.request.nodes as u16, 1, 1]);
@@ -217,8 +217,8 @@ impl World {
         }
     }
 
-    /// Returns the earliest time at which a request fits if all running jobs end as estimated, and
-    /// its placement then.
+    /// Returns the earliest time at which a request fits if all running jobs end as estimated,
+    /// along with its placement.
     pub(crate) fn first_fit(&self, request: &Request) -> Option<(Time, Placement)> {
         let mut copy = self.dispatcher.machine().clone();
         let mut at = self.now;
@@ -252,7 +252,7 @@ impl World {
         self.started.iter().find(|started| started.job == JobId(job)).unwrap()
     }
 
-    /// Returns the starts as (job, time), in the order decided.
+    /// Returns the starts as (job, time), in the order in which they were decided.
     pub(crate) fn starts(&self) -> Vec<(JobId, Time)> {
         self.started.iter().map(|started| (started.job, started.at)).collect()
     }

@@ -74,7 +74,7 @@ pub enum BadFailing {
     /// An event refers to a component that does not exist in the machine.
     #[error("the machine has no {0}")]
     Unknown(Component),
-    /// There are spare cubes on a machine without cubes, or too many to leave any cube in use.
+    /// Spare cubes on a machine without cubes, or so many that no cube is left in use.
     #[error("{spares} spare cubes are too many for a machine with {cubes} cubes")]
     Spares {
         /// The number of cubes in the machine, or 0 if it is not made of cubes.

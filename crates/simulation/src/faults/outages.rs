@@ -124,7 +124,7 @@ impl Outages {
         cube.is_some_and(|cube| self.withdrawn.contains(&cube))
     }
 
-    /// Returns the component itself if it is a cube, or the cube that contains it if it is a node.
+    /// Returns the given cube, or the cube that contains the given node.
     fn cube_of(&self, component: Component) -> Option<NodeId> {
         match component {
             Component::Node(node) => self.cubes.map(|cubes| cubes.holding(node)),

@@ -1,7 +1,7 @@
 //! The error of a mean over the jobs in one run, estimated by the moving block bootstrap.
 //!
-//! The waits of successive jobs are correlated, so the ordinary standard error is far too small. A
-//! log cannot be replicated either. The moving block bootstrap (Künsch, Annals of Statistics 17(3),
+//! The waits of successive jobs are correlated, so the ordinary standard error is far too small,
+//! and a log cannot be replicated. The moving block bootstrap (Künsch, Annals of Statistics 17(3),
 //! 1989) therefore draws blocks of consecutive jobs with replacement until a sample has as many
 //! jobs as the run. The error is estimated from the spread of the sample means.
 //!
@@ -22,7 +22,7 @@ const ENDS: [usize; 2] = [24, 974];
 /// The minimum number of jobs needed to estimate correlation.
 const FEWEST: usize = 100;
 
-/// A time for each completed job, for example its wait, and the error of the mean.
+/// A time for each completed job, for example its wait, and the error of the mean time.
 pub(super) struct BlockError {
     context: Context,
     /// A function that takes a job, its start and its end, and returns the time to average.

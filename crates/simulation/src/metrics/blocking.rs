@@ -1,4 +1,4 @@
-//! Blocking: a message's latency minus what its latency would be on an empty network, averaged over
+//! Blocking: a message's latency minus the latency it would have on an empty network, averaged over
 //! delivered messages.
 
 use super::carried::Carried;

@@ -1,5 +1,5 @@
-//! External fragmentation: the fraction of nodes that are free when a request is refused despite
-//! enough free nodes, averaged over such refusals (as defined in the MFA paper).
+//! External fragmentation: the fraction of nodes that are free when a request is refused even
+//! though enough nodes are free, averaged over such refusals (as defined in the MFA paper).
 
 use pavior_allocation::Refusal;
 

@@ -1,5 +1,5 @@
-//! Migrations: the number of times that running jobs moved, the number of nodes they moved, and the
-//! run time that the moves added.
+//! Migrations: the number of moves of running jobs, the number of nodes moved, and the run time
+//! that the moves added.
 
 use pavior_kernel::Time;
 

@@ -1,7 +1,7 @@
 //! All metrics, each computed by an observer in its own file.
 //!
-//! `allocation_ns` is not computed by an observer. The run's stopwatch measures it, and it is part
-//! of the run's outcome.
+//! No observer computes `allocation_ns`. Instead, it is measured by the run's stopwatch and
+//! returned as part of the run's outcome.
 
 mod attempts;
 mod block_error;

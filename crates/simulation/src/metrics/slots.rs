@@ -11,7 +11,7 @@ use pavior_mesh::read_sides;
 use super::time_average::FreeOverTime;
 use super::{Context, Metric, MetricSpec, Unit, options};
 
-/// The maximum number of bit-set words to read for each count, which takes about 1 ms.
+/// The maximum number of bit-set words to read for each count. Reading them takes about 1 ms.
 pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {

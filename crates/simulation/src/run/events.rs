@@ -54,7 +54,7 @@ impl Simulation<'_, '_, '_> {
                     self.interrupt(job)?;
                 }
             }
-            // If a job holds the node, it keeps the node until it ends.
+            // A job that holds the node keeps it until the job ends.
             Effect::Withdrawn(node) => drop(self.dispatcher.fail(node)?),
             Effect::Back(node) => self.dispatcher.repair(node)?,
             Effect::SwitchesLost => {

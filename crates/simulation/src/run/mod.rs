@@ -24,8 +24,8 @@ use slice::SliceWatch;
 /// The priority of departures, which precede all other simultaneous events.
 const DEPARTURES: u8 = 0;
 
-/// A scheduled departure. `start` is the number of the start or move that scheduled it. A restart
-/// or a move of the job voids the departure scheduled earlier.
+/// A scheduled departure. `start` is the number of the start or move that scheduled it. Restarting
+/// or moving the job voids any departure scheduled earlier.
 struct Departure {
     job: JobId,
     start: u64,
@@ -90,7 +90,7 @@ pub struct Simulation<'a, 'o, 'i> {
     traffic: Option<Traffic>,
     mover: Option<Mover>,
     watch: Watch,
-    /// The total number of starts and moves so far, which gives each its number.
+    /// The total number of starts and moves so far, which is used to number them.
     starts: u64,
     /// For each running job, the number assigned to its latest start or move. Empty unless nodes
     /// can fail or jobs can move.

@@ -20,7 +20,7 @@ impl SliceWatch {
 }
 
 impl Simulation<'_, '_, '_> {
-    /// If the machine has changed, reports whether the slice could be placed. The check uses forks
+    /// Reports whether the slice could be placed, if the machine has changed. The check uses forks
     /// of the machine, so it does not affect the run.
     pub(super) fn watch_slice(&mut self) {
         let Some(slice) = self.slice.slice else { return };

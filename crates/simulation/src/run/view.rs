@@ -28,8 +28,8 @@ impl Simulation<'_, '_, '_> {
         self.dispatcher.machine()
     }
 
-    /// Returns true if any job has yet to arrive or depart. Otherwise, only failures and repairs
-    /// are left.
+    /// Returns true if any job is running or has yet to arrive. Otherwise, only failures and
+    /// repairs are left.
     pub fn goes_on(&mut self) -> bool {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }

@@ -3,7 +3,7 @@
 use pavior_mesh::Grid;
 use pavior_network::Footprint;
 
-/// A job, or all jobs, that may share links with a new job.
+/// Jobs that may share links with a new job: one job or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
     /// The job in the given slot.

@@ -2,8 +2,8 @@
 //!
 //! A job with run time R communicates for a share of R. If an iteration takes time T in the
 //! requested box on an otherwise empty machine, the job runs k = share x R / T iterations, rounded
-//! down. It computes for the rest of R, in k equal pauses, one after each iteration, plus the
-//! remainder of the division at the end. Jobs that only send messages have no pauses. On other
+//! down. It computes for the rest of R, in k equal pauses, one after each iteration. The remainder
+//! of the division is added at the end. Jobs that only send messages have no pauses. On other
 //! nodes, or on shared links, iterations take a different time, but the pauses stay the same:
 //!
 //! ```text

@@ -13,9 +13,9 @@
 //! less than a thousandth are ignored, and work already done is kept. A job that shares no links
 //! runs exactly as it would in the simulated network.
 //!
-//! A job's pace changes only if a job that shares a link with it starts, ends or changes its own
-//! pace, so only the affected jobs are updated. Each start or end of a job takes O(running jobs +
-//! links crossed by the updated jobs) time.
+//! A job's pace changes only if another job that shares a link with it starts, ends or changes its
+//! own pace, so only the affected jobs are updated. Each start or end of a job takes O(running jobs
+//! + links crossed by the updated jobs) time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -50,8 +50,8 @@ pub(crate) struct Messages {
     seed: u64,
     replication: u64,
     network: Network,
-    /// The network for trials of jobs that compute between exchanges. It is created for the first
-    /// such job.
+    /// The network for trials of jobs that compute between exchanges, created for the first such
+    /// job.
     trials: Option<Box<Trials>>,
     layouts: Layouts,
     events: NetworkEvents,

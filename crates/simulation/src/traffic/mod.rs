@@ -58,8 +58,8 @@ impl Traffic {
     }
 
     /// Advances to `until`, or only to the first time at which a job ends. If an observer wants
-    /// deliveries, also stops when a message is delivered. Adds the jobs whose last message was
-    /// delivered to `finished`, in id order. Returns the new time, or `None` if nothing is left to
+    /// deliveries, also stops when a message is delivered. Adds to `finished`, in id order, the
+    /// jobs whose last message was delivered. Returns the new time, or `None` if nothing is left to
     /// do.
     pub(crate) fn advance(
         &mut self,

@@ -158,7 +158,7 @@ proptest! {
             sides[machine.matches('x').count() + 1..].fill(1);
             let nodes = Request::shape(sides).nodes;
             let job = partly(id as u64, arrival, sides, run, f64::from(share) / 4.0);
-            // Some jobs need one node fewer than their box has.
+            // Some jobs need one node fewer than their box contains.
             let nodes = if id % 3 == 0 && nodes > 2 { nodes - 1 } else { nodes };
             Job { request: Request::hinted(nodes, sides), ..job }
         }).collect();

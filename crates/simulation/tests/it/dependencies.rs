@@ -126,8 +126,8 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
         for _ in 0..draw.below(3) {
             let before = order[draw.below(place as u64) as usize];
             let event = if draw.below(4) == 0 { Event::Start } else { Event::End };
-            // Avoid submissions at the time of a start, because they follow the scheduler's first
-            // pass.
+            // Avoid submissions at the time of a start, because they would follow the scheduler's
+            // first pass.
             let think = draw.below(12) + u64::from(event == Event::Start);
             links.push(Link { event, ..link(before, order[place], think) });
         }

@@ -1,4 +1,4 @@
-//! Tests of endless runs, which fail with an error that explains why.
+//! Tests that endless runs fail with an error that explains why.
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
@@ -33,7 +33,7 @@ fn run_within(bounds: Bounds, setup: &Setup, inputs: Inputs<'_>) -> Result<Outco
     })
 }
 
-/// Draws failures of the nodes of a 4x4 mesh. A node is repaired after one time unit on average.
+/// Draws node failures on a 4x4 mesh. A node is repaired after one time unit on average.
 fn failures(mttf: f64) -> Events {
     let classes = FailureClasses::nodes(mttf, 1.0);
     let machine = "mesh:4x4".parse().unwrap();

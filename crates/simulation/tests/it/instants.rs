@@ -118,14 +118,14 @@ fn fragmentation_is_counted_at_refusals_with_enough_free_nodes() {
 fn the_largest_free_submesh_is_averaged_over_time() {
     let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
     let (_, _, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
-    // Until 10, the free nodes are two columns except for one node, and the largest free box is
-    // 2x3. After that, all nodes except (2, 0) are free, and the largest free box is 4x3.
+    // Until 10, the free nodes are two columns minus one node, and the largest free box is 2x3.
+    // After that, all nodes except (2, 0) are free, and the largest free box is 4x3.
     assert_eq!(value("largest_free"), Some((6.0 * 10.0 + 12.0 * 10.0) / (16.0 * 20.0)));
 }
 
 #[test]
 fn slots_are_averaged_over_time() {
-    // Until 10, the free nodes are two columns except for one node, which leaves room for three 2x1
+    // Until 10, the free nodes are two columns minus one node, which leaves room for three 2x1
     // boxes. After that, all nodes except one are free.
     let run = |metric: &str| {
         let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];

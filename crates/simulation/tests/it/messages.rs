@@ -96,7 +96,7 @@ fn the_next_message_is_created_in_the_cycle_of_the_delivery_before() {
     for pair in messages.windows(2) {
         assert_eq!(pair[1].0, pair[0].1);
     }
-    // There is no contention, so every message has the latency of an empty network.
+    // There is no contention, so every message has the same latency as on an empty network.
     assert!(messages.iter().all(|&(created, delivered, hops)| {
         delivered - created == u64::from(4 * (hops + 1) + 8)
     }));
@@ -174,8 +174,8 @@ impl Observer for Carried {
     }
 }
 
-/// Checks that the results are the same whether every job is simulated or jobs are recalled from an
-/// earlier job of the same kind, which may be in the same run or a previous one.
+/// Checks that the results are the same whether every job is simulated or jobs' histories are
+/// recalled from an earlier job of the same kind, in the same run or a previous one.
 pub(crate) fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
     let each = outcome(setup, jobs, true);
     prop_assert_eq!(&outcome(setup, jobs, false), &each, "nothing known");

@@ -19,7 +19,7 @@ fn records(setup: &Setup, jobs: &[Job]) -> Vec<JobRecord> {
     recorded(setup, jobs.to_vec().into()).0
 }
 
-/// Returns each job's start and end, and how many times it moved.
+/// Returns each job's start, end and number of moves.
 fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64, usize)> {
     let of = |record: &JobRecord| {
         let stays: Vec<Stay<'_>> = record.stays().collect();

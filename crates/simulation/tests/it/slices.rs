@@ -17,8 +17,8 @@ fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, name: &str) -> f64 
     run.run().unwrap().value(name).unwrap()
 }
 
-/// Returns the mean fraction of time during which a slice could be placed in ten runs of 800 time
-/// units each, and the half-width of its 99.9% confidence interval.
+/// Returns the fraction of time during which a slice could be placed, averaged over ten runs of 800
+/// time units each, and the half-width of the mean's 99.9% confidence interval.
 fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64, f64) {
     let unit = TimeUnit::TIME_UNIT;
     let mut setup = setup("torus:8x8x8", strategy, "fcfs", Ending::Drained);
@@ -204,8 +204,8 @@ fn a_spare_cube_takes_the_place_of_a_failed_one() {
         (4, Component::Cube(NodeId(2)), Change::Fail),
         (5, Component::Cube(NodeId(2)), Change::Repair),
     ];
-    // One cube is always a spare, so all eight are never granted together. Job 2 gets neither the
-    // spare nor the repaired cube.
+    // One cube is always a spare, so the eight cubes are never all granted together. Job 2 gets
+    // neither the spare nor the repaired cube.
     let times = vec![Some((4, Some(14))), None, Some((14, Some(18)))];
     let spares = Spares { cubes: 1, switches: 0 };
     assert_eq!(go(&jobs, spares, &events), (times, 1.0));

@@ -19,8 +19,8 @@ use super::set::{Instance, YardstickError};
 
 /// The schedulers under which every strategy is run.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// The number of top-ranked strategies to run under every scheduler. The same number is taken from
-/// all strategies and from those that assign boxes.
+/// The number of top-ranked strategies to run under every scheduler: this many from all strategies,
+/// and this many from those that assign boxes.
 const BEST: usize = 5;
 /// The maximum share of unfinished jobs at which a run is still compared.
 const MAX_UNFINISHED_SHARE: f64 = 0.02;
@@ -111,9 +111,9 @@ impl Play {
     }
 }
 
-/// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. Also
-/// runs the five best strategies, and the five best that assign boxes, under every other scheduler.
-/// The runs use the current thread pool.
+/// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. Then
+/// runs the five best strategies, and the five best of those that assign boxes, under every other
+/// scheduler. The runs use the current thread pool.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue, or if a name is invalid.
@@ -216,7 +216,7 @@ pub(super) fn play(instance: &Instance, point: &Point) -> Result<Play, Yardstick
     Ok(Play { strategy: name("strategy"), scheduler: name("scheduler"), ends })
 }
 
-/// Returns the jobs that end in all of the compared runs.
+/// Returns the jobs that end in every compared run.
 fn counted(instance: &Instance, plays: &[Play]) -> Vec<usize> {
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
     let ends = |&at: &usize| compared.iter().all(|play| play.ends[at].is_some());
@@ -233,8 +233,8 @@ fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) ->
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// Returns true if a strategy always assigns a job a single box that contains the requested box in
-/// some orientation.
+/// Returns true if a strategy always assigns each job a single box, which contains the requested
+/// box in some orientation.
 pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     let (selected, grid) = (catalogue.strategies.select(name), Grid::mesh(&[8, 8]));
     let (Ok(strategy), Ok(grid)) = (selected, grid) else { return false };
@@ -373,7 +373,7 @@ impl Row {
         "half_width_h",
     ];
 
-    /// Formats the row as table cells, with four decimals.
+    /// Formats the row as table cells, with four decimal places.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
         let names = [&self.scenario, &self.strategy, &self.scheduler].map(String::clone);

@@ -25,7 +25,7 @@ use pavior::experiments::advice::Change;
 const LEVEL: f64 = 0.95;
 /// The number of resamples per interval. The 1,900th of 1,999 distances is the 95% quantile.
 const RESAMPLES: usize = 1999;
-/// The minimum number of jobs. With fewer jobs, their dependence cannot be estimated.
+/// The minimum number of jobs. The dependence between fewer jobs cannot be estimated.
 const FEWEST: usize = 300;
 /// The seed for all intervals. With a common seed, equal differences always have equal intervals.
 const SEED: u64 = 1;
@@ -77,7 +77,7 @@ fn block(values: &[f64]) -> usize {
     let jobs = values.len() as f64;
     let least = libm::cbrt(jobs).ceil();
     let most = (3.0 * jobs.sqrt()).min(jobs / 3.0).ceil();
-    // After this many small correlations in a row, all later ones are also assumed to be small.
+    // After this many consecutive small correlations, all later ones are also assumed to be small.
     let quiet = (libm::log10(jobs).sqrt().ceil() as usize).max(5);
     let far = jobs.sqrt().ceil() as usize + quiet;
     let product = |lag: usize| {
@@ -134,9 +134,9 @@ mod tests {
     }
 
     /// Counts the intervals that contain the true value. At a level of 95%, 380 of 400 intervals
-    /// should contain it. If each value depends strongly on the previous one, 400 values carry only
-    /// as much information as a few independent ones, and fewer intervals contain the true value.
-    /// docs/yardstick.md lists the counts.
+    /// should contain this value. If each value depends strongly on the previous one, 400 values
+    /// carry only as much information as a few independent ones, and fewer intervals contain the
+    /// true value. docs/yardstick.md lists the counts.
     #[test]
     fn intervals_hold_what_they_promise_unless_values_depend_strongly_on_each_other() {
         let expected = [

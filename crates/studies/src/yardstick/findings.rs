@@ -29,7 +29,7 @@ pub struct Judged {
     pub rows: Vec<Statement>,
     /// Each statement's row counts.
     pub counts: Vec<StatementCount>,
-    /// The statements that cannot be judged, because they refer to a missing scenario or run.
+    /// The statements that cannot be judged because they refer to a missing scenario or run.
     pub left_out: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ enum Number {
     Longer(Difference),
     /// The number of scenarios in which turnaround is significantly longer (interval above 0).
     ShownLonger(Difference),
-    /// The geometric mean, over the scenarios, of the ratio of turnaround to bound.
+    /// The ratio of turnaround to bound, as a geometric mean over the scenarios.
     Ratio(Name),
     /// The number of scenarios in which the most successful strategy or scheduler has the best run.
     Best(Best),
@@ -273,7 +273,7 @@ impl BoardEvidence<'_> {
         }
     }
 
-    /// Returns the difference in turnaround, or `None` if a run is missing or the gap lacks the
+    /// Returns the difference in turnaround, or `None` if a run is missing or if the gap lacks the
     /// given part.
     fn change(&self, difference: &Difference, scenario: &str) -> Option<Change> {
         match difference {

@@ -1,5 +1,5 @@
 //! The components of a gap: the costs of boxes, inaccurate estimates, job order and unknown
-//! arrivals, and the remainder that they do not explain.
+//! arrivals, and the unexplained remainder.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::Change;
@@ -11,13 +11,13 @@ use super::bounds::{Arrivals, look_ahead};
 use super::set::{Instance, YardstickError};
 
 /// The settings that each of three runs adds to those of the previous run. The first run uses boxes
-/// and the given estimates. The second uses any nodes, and the third uses any nodes and exact
-/// estimates.
+/// and the given estimates. In the second run, jobs may use any nodes; in the third, the estimates
+/// are also exact.
 const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates", "exact")]];
 /// The strategy and the scheduler in the three runs.
 const NAMES: (&str, &str) = ("tff", "easy");
-/// Two more runs with any nodes and exact estimates. In the first, the scheduler looks ahead over
-/// the jobs that have arrived; in the second, it looks ahead over all jobs.
+/// Two more runs, with any nodes allowed and exact estimates. In the first, the scheduler looks
+/// ahead over the jobs that have arrived; in the second, it looks ahead over all jobs.
 const AHEAD: [Arrivals; 2] = [Arrivals::Unknown, Arrivals::Known];
 
 /// The parts of the gap for `tff` under `easy`, in seconds of mean turnaround.
@@ -29,7 +29,7 @@ pub struct Parts {
     pub jobs: usize,
     /// The gap: turnaround minus bound.
     pub gap: f64,
-    /// The time saved if jobs may use any nodes instead of only a box.
+    /// The time saved if jobs may use any nodes rather than only a box.
     pub contiguity: Change,
     /// The additional time saved if estimates are exact.
     pub estimates: Change,

@@ -20,7 +20,7 @@ use crate::folder;
 const NO_DEPENDENCIES: &str = "bounds and certificates are valid only for jobs with fixed submit \
                                times, not for jobs submitted only after others end";
 
-/// The reason that a scenario cannot be run.
+/// The reason why a scenario cannot be run.
 #[derive(Debug, Error)]
 #[error("yardstick, {scenario}: {reason}")]
 pub struct YardstickError {
@@ -100,7 +100,7 @@ impl Yardstick {
     /// skipped if `logs` is `None`.
     ///
     /// # Errors
-    /// Returns an error if a log cannot be read, or if the jobs differ from this version's jobs.
+    /// Returns an error if a log cannot be read, or if the jobs differ from those of this version.
     pub fn draw(
         &self,
         logs: Option<&dyn InputFiles>,

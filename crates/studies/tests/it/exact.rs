@@ -32,11 +32,11 @@ pub(crate) struct Exact<'t> {
     goal: Goal,
     places: Places,
     best: i64,
-    /// The minimum cost of each state reached so far.
+    /// The lowest cost at which each state was reached so far.
     seen: HashMap<State, i64>,
 }
 
-/// The time, the jobs that have not started, and the running jobs as end times and node masks.
+/// The time, the jobs that have not started, and the end time and node mask of each running job.
 type State = (i64, u32, Vec<(i64, u32)>);
 
 impl Exact<'_> {
@@ -73,7 +73,7 @@ impl Exact<'_> {
         self.start(now, open, &mut running.to_vec(), spent, 0);
     }
 
-    /// Tries starting every subset of jobs from index `from` on, then moves to the next event.
+    /// Tries to start every subset of the jobs from index `from` on, then moves to the next event.
     fn start(
         &mut self,
         now: i64,

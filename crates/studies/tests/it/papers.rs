@@ -1,4 +1,4 @@
-//! Tests of the experiments and statements of papers. Runs are as short as possible.
+//! Tests of the papers' experiments and statements, with runs that are as short as possible.
 
 use std::collections::HashSet;
 
@@ -76,10 +76,10 @@ fn nas_statements_have_one_row_per_comparison() {
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
     };
-    // N1 has six figures with two other strategies each. N2 to N4 make claims for each load.
+    // N1 covers six figures, each with two other strategies. N2 to N4 make claims for each load.
     assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
     // N5 has a row for every combination of three loads, two distributions and two patterns. N6 has
-    // three claims for each of these.
+    // three claims for each combination.
     assert_eq!(["N5", "N6"].map(count), [12, 36]);
     for id in [
         "N1@near-neighbour-uniform-decreasing-ff",
@@ -110,7 +110,7 @@ fn the_mfa_statements_are_the_same_on_every_machine() {
     let ours = |id: &str| row(&all, id).ours;
     assert_eq!((ours("M1@1"), ours("M1@2")), (Some(10.0), Some(7.0)));
     assert!(row(&all, "M1@2").note.contains("<0,3>"));
-    // Tables I to V have 7 + 7 + 14 + 7 + 7 rows. Nine of them are misprinted.
+    // Tables I to V have 7 + 7 + 14 + 7 + 7 rows. Nine of these rows are misprinted.
     let rows =
         || all.iter().filter(|one| one.id.starts_with("M1@") && one.id.matches('-').count() == 2);
     assert_eq!(rows().count(), 42);
@@ -197,8 +197,8 @@ fn a_quick_run_judges_the_slice_study() {
     }
     let experiment = read(&text);
     let all = paper.judge(&experiment, &whole(&experiment), true).unwrap();
-    // Cubes fail independently of each other, regardless of their links, so even short runs come
-    // close to the binomial distribution.
+    // Cubes fail independently of each other and of their links, so even short runs come close to
+    // the binomial distribution.
     let near = |id: &str, share: f64| {
         let ours = row(&all, id).ours.unwrap();
         assert!((ours - share).abs() < 0.03, "{id}: {ours}");

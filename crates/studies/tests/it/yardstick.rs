@@ -35,7 +35,7 @@ fn generated_jobs_match_their_checksums() {
     assert!(instances.iter().all(|instance| instance.tasks.len() == 400));
 }
 
-/// Returns eight jobs on a small machine, determined by the seed.
+/// Returns eight jobs on a small machine. The seed determines the jobs.
 fn small(machine: &str, seed: u64) -> (Instance, Vec<[u16; 3]>) {
     let grid: Grid = machine.parse().unwrap();
     let mut draw = Stream::new(seed, 0, "small");

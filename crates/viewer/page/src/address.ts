@@ -1,4 +1,4 @@
-// Stores the current view in the page's URL, so it can be shared.
+// Stores the current view in the page's URL, so that the view can be shared.
 import { type By, COLORINGS } from "./coloring.ts";
 import { AXES, type Plane } from "./plane.ts";
 
@@ -22,11 +22,11 @@ export interface Address {
   sort: Sort | null;
   /** The camera position in 3D: two angles in degrees, and the distance. */
   eye: number[] | null;
-  /** A question about how many boxes of a shape fit. */
+  /** The user's question about how many boxes of a shape fit. */
   slots: Slots | null;
 }
 
-/** Boxes to count, both now and after at most `moves` jobs have moved. */
+/** The shape of boxes to count, now and after moving at most `moves` jobs. */
 export interface Slots { shape: number[]; moves: number }
 
 /** The maximum number of moves that the service considers. */

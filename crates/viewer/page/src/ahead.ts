@@ -51,7 +51,7 @@ export function drawn(rows: Ahead[], chosen: Ahead | null): Mark[] {
   return shown.flatMap(({ parts }) => parts.map((part) => ({ part, shade: VIOLET })));
 }
 
-/** Formats a time of day, adding the date if it is not today's. */
+/** Formats a time of day, preceded by the date if the day is not today. */
 function brief(ms: number, now: number, clock: Clock): string {
   const time = clock.tick(ms, 60_000), day = clock.tick(ms, 86_400_000);
   return day === clock.tick(now, 86_400_000) || day === time ? time : `${day} ${time}`;

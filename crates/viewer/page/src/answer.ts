@@ -1,4 +1,4 @@
-// Explains why a request is waiting or would be refused, and marks places on the machine.
+// Explains why a request is waiting or would be refused, and marks boxes on the machine.
 import type { Slots } from "./address.ts";
 import { element, find, many, plain, write } from "./dom.ts";
 import type { Live } from "./live.ts";
@@ -61,10 +61,8 @@ export async function why(source: Live, asked: Raw): Promise<Answer> {
   return answer;
 }
 
-/**
- * Counts how many boxes of a shape fit at the same time, and returns their places. If requested,
- * also counts how many would fit after moving jobs.
- */
+/** Counts how many boxes of a given shape fit at the same time, and returns their places. If
+ * requested, also counts how many would fit after moving jobs. */
 export async function slots(source: Live, { shape, moves }: Slots): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
   const found = await source.slots(shape.join("x"), moves);

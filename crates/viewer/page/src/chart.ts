@@ -12,7 +12,7 @@ export interface Drawn {
   refused: number[];
   /** The displayed time; null means the end. */
   at: number | null;
-  /** The time at the end of the axis, which is the present if `isNow` is true. */
+  /** The time at the end of the axis: the present if `isNow` is true. */
   end: number;
   isNow: boolean;
   clock: Clock;
@@ -36,7 +36,7 @@ export class Chart {
   /** Returns the first time with data. */
   begins(): number | null { return this.drawn?.series.busy[0]?.at ?? null; }
 
-  /** Returns the times at the ends of the axis, the later of which is now or the schedule's end. */
+  /** Returns the times at the two ends of the axis. The later one is now or the schedule's end. */
   span(): [number, number] {
     const end = this.drawn?.end ?? 1, begins = this.begins() ?? end - 1;
     const first = this.drawn?.isNow ? Math.min(begins, end - SHORTEST) : begins;
@@ -61,7 +61,7 @@ export class Chart {
     return left + ((at - first) / (last - first)) * width;
   }
 
-  /** Returns the time at a horizontal position in the window, limited to the range of the data. */
+  /** Returns the time at a horizontal position in the window, clamped to the range of the data. */
   timeAt(clientX: number): number {
     const [first, last] = this.span(), { left, width } = this.area();
     const share = (clientX - this.canvas.getBoundingClientRect().left - left) / width;
@@ -133,11 +133,9 @@ export class Chart {
     pen.fillText(end, left + width, low + 15);
   }
 
-  /**
-   * Draws a step function. If it changes once within a pixel column, the line is drawn at the
-   * change. If it changes more often, a band extends from the minimum to the maximum. If such
-   * columns are adjacent, the band is pale and the line shows the mean.
-   */
+  /** Draws a step function. If the function changes once within a pixel column, the line is drawn
+   * at the change. If it changes more often, a band extends from the minimum to the maximum. Where
+   * such columns are adjacent, the band is pale and the line shows the mean. */
   private line(
     pen: CanvasRenderingContext2D, found: Column[], width: number, shade: string, dash: number[],
     fill: boolean,

@@ -6,7 +6,7 @@ import { type Key, type Lease, type Machine, tenantOf } from "./model.ts";
 export type By = "job" | "tenant" | "age";
 export const COLORINGS: By[] = ["job", "tenant", "age"];
 
-/** The colors assigned to jobs, which do not change over time. */
+/** The colors assigned to jobs. A job's color does not change over time. */
 const jobs = new Jobs();
 
 /** Returns a tenant's color; null means a tenant whose name is hidden. */

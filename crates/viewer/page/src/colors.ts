@@ -1,4 +1,4 @@
-// Colors for jobs and tenants, in light and dark mode, that color-blind users can also tell apart.
+// Colors for jobs and tenants, distinct even to color-blind users, in light and dark mode.
 
 /** Red, green and blue from 0 to 1. */
 export type Color = number[];
@@ -6,10 +6,9 @@ export type Color = number[];
 /** A color and the number of the pattern drawn over it, where 0 means none. */
 export interface Shade { color: Color; pattern: number }
 
-/** The colors in light and dark mode. These twelve were found by a search that maximized the
- * differences between them, including those seen by people who lack one type of cone. Their
- * contrast with free nodes and the background is at least 3:1. A test in this crate checks these
- * properties. */
+/** The colors in light and dark mode. A search chose these twelve to maximize the differences
+ * between them, also as seen by people who lack one type of cone. Their contrast with free nodes
+ * and the background is at least 3:1. A test in this crate checks these properties. */
 const SERIES: [string, string][] = [
   ["#2f84f1", "#1090fc"], ["#b41c36", "#cf3b56"], ["#e05905", "#ffdb09"], ["#562fa9", "#d3acff"],
   ["#0c5586", "#aff2ff"], ["#23951d", "#6aff99"], ["#645100", "#b97b02"], ["#8b4ec8", "#9855c1"],

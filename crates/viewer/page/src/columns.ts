@@ -14,7 +14,7 @@ export interface Scene {
   by: By;
   dark: boolean;
   clock: Clock;
-  /** The reasons why requests are waiting, and their start times if known. */
+  /** The reasons why requests are waiting, and the requests' start times if known. */
   waits: Map<unknown, Told>;
 }
 

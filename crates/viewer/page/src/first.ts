@@ -6,7 +6,7 @@ import type { Machine } from "./model.ts";
 /** Quotes text as a single shell word. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Returns the sides of a box that fits, at most 2x3x2. */
+/** Returns the sides of a box on the machine, at most 2x3x2. */
 const shape = ({ grid }: Machine): number[] =>
   [2, 3, 2].slice(0, grid.axes).map((side, axis) => Math.min(side, grid.sides[axis]));
 
@@ -18,7 +18,7 @@ export function curl(machine: Machine, name: string | null, hasToken: boolean): 
   return `curl -s ${location.origin}/v1/leases${token} --json ${quoted(JSON.stringify(body))}`;
 }
 
-/** Shows the command while no jobs are running or waiting, or hides it if it is null. */
+/** Shows the command while no jobs are running or waiting, or nothing if the command is null. */
 export function first(command: string | null, words: string): void {
   const place = find("first");
   place.hidden = command === null;

@@ -1,7 +1,7 @@
 // Finds the largest free box on the displayed machine.
 import type { Machine, Part } from "./model.ts";
 
-/** The largest machine to search, in nodes. On larger ones, the search would block the page. */
+/** The maximum size of a machine to search, in nodes. A longer search would block the page. */
 const MOST_NODES = 40_000;
 
 /** A rectangle in a mask of w by d cells. The mask's axes may wrap around. */

@@ -3,7 +3,7 @@ import { type Shade, css } from "./colors.ts";
 
 /** The available patterns: none, stripes, dots. */
 export const PATTERNS = 3;
-/** The size of the square that a pattern repeats, in pixels. */
+/** The side length, in pixels, of the square that a pattern repeats. */
 export const SIDE = 6;
 /** The stripe width and dot radius as fractions of `SIDE`, and the opacity of both. */
 export const STRIPE = 0.34, DOT = 0.26, HIDES = 0.75;

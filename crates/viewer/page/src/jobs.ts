@@ -2,13 +2,13 @@
 import { COLORS, hash } from "./colors.ts";
 import { type Key, type Lease, type Machine, nodesOf, number, point } from "./model.ts";
 
-/** The number of remembered jobs at which jobs that hold no nodes are forgotten. */
+/** The maximum number of jobs to remember before those that hold no nodes are forgotten. */
 const MOST = 50_000;
 
-/** The colors of jobs, which stay the same while the page is open. A color is computed from the
- * job's number; if it is taken, the next unused one is chosen. If there are more jobs than colors,
- * only the colors of adjacent jobs count as taken, so that neighbors share a color only if they
- * must. */
+/** The jobs' colors, which stay the same while the page is open. A color is computed from the job's
+ * number; if that color is taken, the next unused one is chosen. If there are more jobs than
+ * colors, only the colors of adjacent jobs count as taken, so that neighbors share a color only if
+ * they must. */
 export class Jobs {
   private readonly known = new Map<Key, number>();
 

@@ -13,7 +13,7 @@ const AWAY = 15, APART = 24;
 export class Labels {
   constructor(private readonly place: HTMLElement) {}
 
-  /** Shows each axis's numbers along the edge that appears outermost from the camera. */
+  /** Shows each axis's numbers along the edge that appears outermost as seen from the camera. */
   show(g: Grid, camera: PerspectiveCamera): void {
     const { clientWidth: width, clientHeight: height } = this.place;
     const spot = (at: number[]): Spot => {

@@ -9,7 +9,7 @@ import { type Machine, size, tenantOf } from "./model.ts";
 import { paper } from "./theme.ts";
 import { tenantName } from "./words.ts";
 
-/** A color and its meaning. If the item has a search, it is a button that starts the search. */
+/** An entry: a color and its meaning. An entry with a search is a button that starts the search. */
 interface Item { shade: Shade; text: string; mark?: string; search?: string }
 
 /** Returns the tenants that hold nodes, largest first. Tenants without a color share one item. */

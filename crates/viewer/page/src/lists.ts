@@ -88,7 +88,7 @@ export class Lists {
     search.oninput = () => { this.search = search.value; this.draw(); acts.changed(); };
   }
 
-  /** Moves between tabs with the keyboard, as in the ARIA tabs pattern. */
+  /** Handles the keys that move between tabs, following the ARIA tabs pattern. */
   private turn(event: KeyboardEvent, list: List): void {
     const shown = LISTS.filter((one) => find(`tab-${one}`).offsetParent), at = shown.indexOf(list);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: shown.length - 1 }[event.key];
@@ -112,7 +112,7 @@ export class Lists {
     this.draw();
   }
 
-  /** Shows the rows. A reservation can be selected independently of other rows. */
+  /** Shows the rows. A selected reservation is given separately from any other selected row. */
   show(rows: Rows, selected: Key | null, chosen: string | null): void {
     this.rows = rows;
     this.selected = selected;

@@ -1,4 +1,4 @@
-// A connection to a running service, which provides its current state and all later events.
+// A connection to a running service, which provides the current state and all later events.
 import { Machine, type Key, type Part, type Raw } from "./model.ts";
 import { millis } from "./times.ts";
 import type { Point } from "./thin.ts";
@@ -66,9 +66,9 @@ export class Live {
   private lastRefusal = 0;
   /** True if reservations may have changed since they were last read. */
   isAheadOld = true;
-  /** A number that increases with each new watch, so that replies to earlier ones are ignored. */
+  /** A number that increases with each new watch, used to ignore replies to earlier watches. */
   private turn = 0;
-  /** Aborts a watch before the next one starts. Browsers allow few connections per server. */
+  /** Aborts each watch before the next, because browsers allow few connections per server. */
   private watching = new AbortController();
   /** The number of milliseconds by which the service's clock is ahead of the local clock. */
   private ahead = 0;
@@ -182,7 +182,7 @@ export class Live {
     return { busy: stretches(samples, "busy"), largest: stretches(samples, "largest_free") };
   }
 
-  /** Reads refusals made since the last call. Returns true if there are any. */
+  /** Reads the refusals since the last call. Returns true if there are any. */
   async lookForRefusals(): Promise<boolean> {
     const turn = this.turn;
     const query = this.query({ after: this.lastRefusal });
@@ -199,10 +199,9 @@ export class Live {
     return found.length > 0;
   }
 
-  /**
-   * Returns why the oldest requests are waiting, and their predicted starts. A user who may not see
-   * every lease does not receive every event, so the state is reread if the service has advanced.
-   */
+  /** Returns the reasons why the oldest requests are waiting, and their predicted starts. Also
+   * rereads the state if the service has advanced, because a user who may not see every lease does
+   * not receive every event. */
   async queue(limit: number): Promise<Map<Key, Told>> {
     const { seq, waiting } = await this.ask(`/v1/queue${this.query({ limit })}`);
     if (this.machine && seq > this.machine.seq) {
@@ -220,7 +219,7 @@ export class Live {
     return turn === this.turn ? reservations.filter((one: Raw) => one.machine === name) : [];
   }
 
-  /** Returns the machine as it was at a time in milliseconds. */
+  /** Returns the machine as it was at a given time in milliseconds. */
   async past(at: number): Promise<Machine> {
     const machine = Machine.of(await this.ask(`/v1/state${this.query({ at_ms: Math.floor(at) })}`));
     machine.now = at;

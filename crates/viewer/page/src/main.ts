@@ -1,4 +1,4 @@
-// Sets up the page's buttons and keys, and starts it.
+// Sets up the page's buttons and keys, and starts the page.
 import type { Dimensions } from "./address.ts";
 import { type By, COLORINGS } from "./coloring.ts";
 import { find } from "./dom.ts";

@@ -201,7 +201,7 @@ export class Machine {
   }
 }
 
-/** The colors assigned to tenants, which do not change over time. */
+/** The colors assigned to tenants. A tenant's color does not change over time. */
 const known = new Tenants();
 
 /** Returns a lease's owner: "" for the operator, null for a tenant whose name is hidden. */

@@ -3,7 +3,7 @@ import type { Grid } from "./model.ts";
 
 export const AXES = ["x", "y", "z"];
 
-/** The planes to show across an axis: all of them, or only the one at a coordinate. */
+/** The planes to show across an axis: all of them, or only the one at a given coordinate. */
 export interface Plane { axis: number; at: number | null }
 
 export const EVERYTHING: Plane = { axis: 2, at: null };
@@ -37,7 +37,7 @@ export function next(g: Grid, { axis, at }: Plane, step: number): Plane {
   return { axis, at: to < 0 || to >= count ? null : to };
 }
 
-/** Returns a predicate for the nodes in a plane. */
+/** Returns a predicate that is true for the nodes in a plane. */
 export function lies(g: Grid, { axis, at }: Plane): (node: number) => boolean {
   if (at === null) return () => true;
   const stride = [1, g.sides[0], g.sides[0] * g.sides[1]][axis], side = g.sides[axis];

@@ -1,5 +1,5 @@
-// The Play button, which replays the past up to the end of the axis, starting at the marker or at
-// the beginning.
+// The Play button, which replays the past from the marker or the beginning up to the end of the
+// axis.
 import { find, write } from "./dom.ts";
 import { isStill } from "./theme.ts";
 import { lasting } from "./times.ts";
@@ -14,7 +14,7 @@ export interface Film {
   ended(): void;
 }
 
-/** The number of steps, one per second, for users who prefer reduced motion. */
+/** The number of playback steps, one per second, for users who prefer reduced motion. */
 const STILL_STEPS = 20;
 
 export class Player {

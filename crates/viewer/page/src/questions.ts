@@ -30,7 +30,7 @@ export function askWhy(question: Raw): Promise<void> {
   return ask((source) => answer.why(source, question));
 }
 
-/** Counts how many boxes of a shape fit, and shows the question in the form. */
+/** Counts how many boxes of a given shape fit, and shows the question in the form. */
 export function count(slots: Slots): void {
   page.slots = slots;
   find<HTMLInputElement>("shape").value = slots.shape.join("x");
@@ -72,7 +72,7 @@ function parse(text: string, axes: number): Raw | null {
   return sides.length === 1 && axes > 1 ? { nodes: sides[0] } : { shape: sides };
 }
 
-/** Parses the question in the form. If it is invalid, shows `hint` and returns null. */
+/** Parses the question in the form. If the question is invalid, shows `hint` and returns null. */
 function readQuestion(hint: string, isValid: (question: Raw) => boolean): Raw | null {
   const question = parse(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
   if (question && isValid(question)) return question;

@@ -3,7 +3,7 @@ import { type Bar, type Column, classOf } from "./column.ts";
 import { attributes, element } from "./dom.ts";
 import { paint } from "./hatch.ts";
 
-/** The number of letters at the end of a name that are never cut off. */
+/** The number of letters that are never cut off at the end of a name. */
 const TAIL = 6;
 
 /** Returns an empty row. Actions call `rowOf` to get the data that the row currently shows. The
@@ -37,7 +37,7 @@ export function emptyRow<Row>(
   return made;
 }
 
-/** Shows data in a column's cell, changing only what differs. */
+/** Shows data in a column's cell, changing only the parts that differ. */
 export function updateCell<Row>(cell: HTMLTableCellElement, column: Column<Row>, row: Row): void {
   const text = column.text(row), hint = column.hint?.(row) ?? text;
   const holder = cell.querySelector("button") ?? cell;
@@ -58,7 +58,7 @@ function ends(name: string): HTMLElement[] {
     .map((part) => element("span", {}, part.join("")));
 }
 
-/** Returns an element for a bar, hidden from screen readers because the value is also in words. */
+/** Returns an element for a bar, hidden from screen readers because words also give the value. */
 function track(): HTMLElement {
   const parts = [element("i", { className: "reach" }), element("i", { className: "middle" })];
   const made = element("span", { className: "track" }, ...parts);

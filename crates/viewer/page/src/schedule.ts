@@ -15,10 +15,10 @@ export class Schedule {
   readonly grid: Grid;
   readonly jobs: Job[];
   readonly series: Series;
-  /** The times of the first submission and the last end. */
+  /** The times at which the first job is submitted and the last one ends. */
   readonly begins: number;
   readonly ends: number;
-  /** True if the largest free box is known after every start and end. */
+  /** True if the largest free box is known after every start and end of a job. */
   readonly isWhole: boolean;
 
   constructor(data: Raw) {
@@ -31,7 +31,7 @@ export class Schedule {
     this.begins = this.jobs.reduce((least, job) => Math.min(least, job.submit), Infinity);
     this.ends = this.jobs.reduce((most, job) => Math.max(most, job.end), -Infinity);
     this.isWhole = samples.every((one) => one[2] !== null);
-    // Before the first start, all nodes are free.
+    // Before the first job starts, all nodes are free.
     const first = samples[0]?.[0];
     if (!(typeof first === "number" && first <= this.begins)) {
       this.series.busy.unshift({ at: 1000 * this.begins, value: 0 });
@@ -39,9 +39,8 @@ export class Schedule {
     }
   }
 
-  /** Returns the machine at a time, including jobs that start then but not jobs that end then. A
-   * job's key is its name, plus its index if another job has the same name.
-   */
+  /** Returns the machine at the given time, including jobs that start at that time but not jobs
+   * that end at it. A job's key is its name, plus its index if another job has the same name. */
   at(time: number): Machine {
     const machine = new Machine(this.grid);
     machine.now = time * 1000;

@@ -7,8 +7,8 @@ import { type Plane, lies } from "./plane.ts";
 /** The part of a machine to draw, and its appearance. */
 export interface Look { by: By; plane: Plane; selected: Key | null; dark: boolean }
 
-/** The values of an attribute, the number of values per corner, and true if values are in units of
- * 1/255. */
+/** The values of an attribute, the number of values per corner, and a flag: true if values are in
+ * units of 1/255. */
 export type Numbers = [Float32Array | Uint8Array, number, boolean?];
 
 /** The faces that point in one direction. */
@@ -25,7 +25,7 @@ const FACES: Face[] = [
 /** The possible appearances of a node, where 0 means not drawn. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** The number of patterns. Added to a held node's pattern once if the node is drained, twice if
+/** The number of patterns, added to a held node's pattern once if the node is drained or twice if
  * failed. */
 export const MARK = 4;
 
@@ -52,9 +52,9 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
   return { kind, shade, pattern };
 }
 
-/** Returns the nodes whose face in a direction is visible. Nodes closest to a viewer on that side
- * come first, so that hidden nodes behind them are not shaded. Cubes of held nodes touch; cubes of
- * failed nodes are smaller. */
+/** Returns the nodes whose face in the given direction is visible. Nodes closest to a viewer on
+ * that side come first, so that hidden nodes behind them are not shaded. Cubes of held nodes touch;
+ * cubes of failed nodes are smaller. */
 function visible(
   [axis, way, one, two]: Face, sides: number[], strides: number[], kind: Uint8Array,
 ) {
@@ -91,11 +91,9 @@ function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
   return { attributes, owners: found };
 }
 
-/**
- * Returns the faces: the attributes of their corners (four per face), the corners of their
- * triangles, and each face's node. Also returns, for each of the six directions, its range of
- * triangle corners and the plane beyond which its faces are visible. Takes O(nodes) time.
- */
+/** Returns the faces: the attributes of their corners (four per face), the corners of their
+ * triangles, and each face's node. For each of the six directions, also returns the range of
+ * triangle corners and the plane beyond which the faces are visible. Takes O(nodes) time. */
 function faces(
   g: Grid, holder: (Key | null)[],
   { kind, shade, pattern }: ReturnType<typeof nodes>, dark: boolean,

@@ -1,4 +1,4 @@
-// Lowers the resolution of a moving picture if frames take too long, and restores it at rest.
+// Lowers the resolution of a moving picture if frames take too long. Restores it when motion stops.
 
 /** The maximum frame time in ms, and the number of consecutive frames that must exceed it. */
 const LONG = 33.4, FRAMES = 3;

@@ -65,10 +65,9 @@ export function watch(): void {
   setInterval(sample, 2000);
 }
 
-/**
- * Rereads the reservations after an event that changes them. While they are listed, also rereads
- * them regularly, because the jobs that block a reservation can change without an event.
- */
+/** Rereads the reservations after an event that changes them. While the reservations are listed,
+ * also rereads them regularly, because the jobs that block a reservation can change without an
+ * event. */
 async function readAhead(): Promise<void> {
   const { source } = connection;
   if (!source || page.observer || !(source.isAheadOld || lists.list === "ahead")) return;
@@ -82,7 +81,7 @@ async function readAhead(): Promise<void> {
   page.drawn = drawn(page.ahead, one);
 }
 
-/** The timer for rereading explanations, which would be too slow to do after every event. */
+/** The timer for rereading explanations, because doing so after every event would be too slow. */
 let waitsTimer: ReturnType<typeof setTimeout> | null = null;
 function readWaitsSoon(): void {
   waitsTimer ??= setTimeout(() => {

@@ -1,4 +1,4 @@
-// The area that shows the machine in one of two views, with its pointer and keyboard input.
+// The area that shows the machine in one of two views, and handles pointer and keyboard input.
 import type { Dimensions } from "./address.ts";
 import { attributes, element, find, write } from "./dom.ts";
 import type { Mark, Move } from "./marks.ts";
@@ -25,7 +25,7 @@ export class Stage {
   private shown: [Machine, Look, Mark[], Move[]] | null = null;
   private readonly place = find("stage");
   private readonly tip = new Tip("tip");
-  /** The position where the pointer was last pressed. Dragging must not select a node. */
+  /** The position of the last pointer press, stored because dragging must not select a node. */
   private pressed: { x: number; y: number } | null = null;
   private hovers = false;
 
@@ -156,7 +156,7 @@ export class Stage {
     if (this.isDeep) this.acts.changed();
   }
 
-  /** Moves the keyboard cursor to another node, which is announced and shown. */
+  /** Moves the keyboard cursor to another node, then announces and shows that node. */
   private walk([right, up, across]: number[]): void {
     const node = this.flat.step(right, up, across), { machine } = this;
     const spot = node === null ? null : this.flat.where(node);

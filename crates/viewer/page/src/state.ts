@@ -33,8 +33,8 @@ export const page = {
   ahead: null as Ahead[] | null,
   drawn: [] as Mark[],
   chosen: null as string | null,
-  /** The program that manages the jobs, if not this service. With such a program, there is no
-   * history. */
+  /** The program that manages the jobs if this service does not. In that case, there is no history.
+   */
   observer: "",
 };
 
@@ -43,5 +43,5 @@ export const connection = { source: null as Live | null };
 
 export const refusals = (): Refusal[] => connection.source?.refusals ?? [];
 
-/** Returns explanations for the waiting requests, or none if the displayed time is past. */
+/** Returns explanations for the waiting requests, or none if the displayed time is in the past. */
 export const waiting = (): Map<Key, Told> => (page.live ? page.waits : new Map());

@@ -1,5 +1,5 @@
-// Stores the user's choices in the browser. If the browser forbids this, they are lost when the
-// page is closed.
+// Stores the user's choices in the browser. If the browser forbids this, the choices are lost when
+// the page is closed.
 
 export function load(key: string): string | null {
   try { return localStorage.getItem(key); } catch { return null; }

@@ -19,7 +19,7 @@ const MORE = 6;
 export class Table<Row> {
   private rows: Row[] = [];
   private drawn: [number, number] = [0, 0];
-  /** The elements of the rows that are drawn, by key. */
+  /** The elements of the drawn rows, by row key. */
   private known = new Map<string, HTMLTableRowElement>();
   private readonly data = new WeakMap<HTMLTableRowElement, Row>();
   private readonly above = space();

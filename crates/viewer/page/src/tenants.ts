@@ -2,10 +2,10 @@
 import { COLORS, hash } from "./colors.ts";
 import { PATTERNS } from "./hatch.ts";
 
-/** The colors of tenants. Each tenant has its own color as long as there are enough. Further
- * tenants each have their own combination of color and pattern. The choice is computed from the
- * tenant's name; if it is taken, the next unused one is used. It stays the same while the page is
- * open. Once all are taken, further tenants share a gray. */
+/** The colors of tenants. Each tenant gets its own color until all colors are taken. Further
+ * tenants get their own combinations of color and pattern. The choice is computed from the tenant's
+ * name; if it is taken, the next unused one is used. A tenant's choice stays the same while the
+ * page is open. Once all combinations are taken, further tenants share a gray. */
 export class Tenants {
   private readonly known = new Map<string, number | null>();
 

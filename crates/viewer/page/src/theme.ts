@@ -24,7 +24,7 @@ const DARK: Paper = {
   line: "#8593a2", busy: "#6cb2ff", largest: "#62d39b", refused: "#ff8f86", moved: "#5fb0ff",
 };
 
-/** The box colors for a free place, an occupied place, and a reserved place. */
+/** The colors of free, occupied and reserved boxes. */
 export const GREEN = 0x1fa855, RED = 0xe5352b, VIOLET = 0x8f5fe0;
 
 const THEMES = ["system", "light", "dark"];

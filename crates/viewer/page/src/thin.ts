@@ -46,7 +46,7 @@ export function columns(points: Point[], first: number, last: number, width: num
   return found;
 }
 
-/** Returns a step function's value at a time, or null before its first point. O(log points). */
+/** Returns a step function's value at a time, or null before its first point, in O(log points). */
 export function valueAt(points: Point[], at: number): number | null {
   let low = 0, high = points.length;
   while (low < high) {

@@ -62,7 +62,7 @@ function lost({ grid, holder, ...machine }: Machine): string {
   return words.filter(Boolean).join("; ") || "all nodes are healthy";
 }
 
-/** Updates the tiles. `known` is the largest free box's size if it is not computed here. */
+/** Updates the tiles. `known` is the largest free box's size on a machine too large to search. */
 export function tiles(machine: Machine, known: number | null): void {
   const { busy, free, failed, drained } = machine.counts(), { nodes } = machine.grid;
   write("used-share", percent(busy / nodes));

@@ -85,7 +85,7 @@ const SECONDS = [
   172800, 604800, 1209600, 2592000,
 ];
 
-/** Returns at most `most` evenly spaced times between two others. */
+/** Returns at most `most` evenly spaced times between two given times. */
 export function ticks(
   first: number, last: number, most: number, clock: Clock,
 ): { at: number; text: string }[] {

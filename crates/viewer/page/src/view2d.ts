@@ -174,7 +174,7 @@ export class View2d {
     pen.stroke(thick);
   }
 
-  /** Draws a border, dashed if the machine wraps around there. */
+  /** Draws a plane's border, dashed where the machine wraps around. */
   private border(pen: Pen, { x, y }: Place, cell: number, page: Paper): void {
     const { wraps } = (this.machine as Machine).grid, { u, v, w, d } = this.axes();
     const right = x + w * cell, low = y + d * cell;

@@ -33,8 +33,8 @@ const CUBES = {
       vWide = 1.0 / mix(vec4(${THIN}), vec4(${WIDE}), wide);
       gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
     }`,
-  // The distance to the nearest side, in line widths, and a pattern fixed on the screen. One stroke
-  // crosses a held node that is drained; two strokes cross one that has failed.
+  // The distance to the nearest side, in line widths, and a pattern that is fixed relative to the
+  // screen. One stroke crosses a held node that is drained; two strokes cross one that has failed.
   fragmentShader: `
     uniform float grain; uniform vec3 paper;
     varying vec3 vShade; varying float vPattern; varying vec2 vCorner; varying vec4 vWide;
@@ -65,7 +65,7 @@ const DOTS = {
   fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
 };
 
-/** Returns true if rendering is in software, so antialiasing and transparency are too slow. */
+/** Returns true if rendering is in software and thus too slow for antialiasing and transparency. */
 function drawnBySoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -74,7 +74,7 @@ function drawnBySoftware(): boolean {
   return /swiftshader|llvmpipe|software/i.test(name);
 }
 
-/** Replaces the attributes and frees the old ones in graphics memory. */
+/** Replaces the attributes and removes the old ones from graphics memory. */
 function fill(object: Mesh | Points, attributes: Record<string, Numbers>): void {
   object.geometry.dispose();
   object.geometry = new BufferGeometry();
@@ -397,7 +397,7 @@ export class View3d {
   get triangles(): number { return this.renderer.info.render.triangles; }
 }
 
-/** Draws a material last (in render order) and without depth testing. */
+/** Sets a material to be drawn last (in render order) and without depth testing. */
 function above(material: Material): void {
   material.depthTest = false;
   material.transparent = true;

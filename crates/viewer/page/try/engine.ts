@@ -24,7 +24,7 @@ export class Engine {
     return new Engine(exports as unknown as Exports);
   }
 
-  /** Executes a command. If it reads a log, `bytes` contains the log. */
+  /** Executes a command. If the command reads a log, `bytes` contains the log. */
   ask<T>(command: Command, bytes?: Uint8Array): T {
     const { memory, reserve, call, reply } = this.exports;
     const line = new TextEncoder().encode(`${JSON.stringify(command)}\n`);

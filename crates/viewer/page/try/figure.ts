@@ -16,7 +16,7 @@ interface Reply { svg: string; lines: string[]; parts: Part[] }
 const script = (document.currentScript as HTMLScriptElement).src;
 let loading: Promise<Engine> | null = null;
 
-/** Returns the engine, which all figures share. If loading fails, it can be retried. */
+/** Returns the engine, which all figures share. After a failure, loading can be retried. */
 function engine(): Promise<Engine> {
   loading ??= load(new URL("pavior.wasm", script).href).then((module) => Engine.start(module));
   loading.catch(() => { loading = null; });
@@ -36,7 +36,7 @@ function crop(drawing: SVGSVGElement): SVGGElement {
 class Figure {
   private scene: Scene;
   private jobs: Part[][] = [];
-  /** The states before each change, which `Undo` restores. */
+  /** The state before each change, for `Undo` to restore. */
   private past: { jobs: Part[][]; at: number }[] = [];
   /** The index of the displayed step. */
   private at = 0;
@@ -154,7 +154,7 @@ class Figure {
     return null;
   }
 
-  /** Makes a free node busy, or releases the job that holds it. */
+  /** Makes a node busy if it is free; otherwise, releases the job on it. */
   private toggle(at: number[] | null): void {
     if (!at) return;
     const g = grid(this.scene.machine), node = number(g, at);

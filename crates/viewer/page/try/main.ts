@@ -159,7 +159,7 @@ class Page {
     else side.tell(side.select(node));
   }
 
-  /** Asks both machines about a shape, by default one whose sides are half the machine's. */
+  /** Asks both machines about a shape (by default, with sides half as long as the machine's). */
   private ask(): void {
     this.pause(true);
     const field = find<HTMLInputElement>("shape"), grid = this.sides[0].machine?.grid;

@@ -25,7 +25,7 @@ const SHOWN = ["waiting", "turnaround", "utilization", "external_fragmentation",
 const COLUMNS = 3;
 /** Settings for synthetic jobs, which do not apply to a log. */
 const DRAWN = ["load", "jobs", "sides", "service", "arrivals", "warmup"];
-/** The maximum size of a log, in bytes. Two copies of it are kept in memory. */
+/** The maximum size of a log, in bytes. Two copies of the log are kept in memory. */
 const LONGEST = 256 * 1024 * 1024;
 
 /** Formats a number with three significant digits, or as an integer. */
@@ -76,7 +76,7 @@ export class Panel {
     });
   }
 
-  /** Runs a task, showing its progress and then its result or the reason it failed. */
+  /** Runs a task, showing its progress and then its result or the reason for its failure. */
   private async work<T>(
     title: string, place: string, task: Task, show: (result: T) => (Node | string)[],
   ): Promise<boolean> {
@@ -128,7 +128,7 @@ export class Panel {
     find("replays").hidden = !isRead;
   }
 
-  /** Sends the log to the worker. This is needed for each task, because canceling ends the worker.
+  /** Sends the log to the worker. Each task needs this, because cancellation terminates the worker.
    */
   private open(machine: (text: string) => void = () => {}): Promise<boolean> {
     const command = { do: "log", name: this.name }, bytes = this.bytes ?? undefined;

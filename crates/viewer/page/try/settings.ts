@@ -26,7 +26,7 @@ const FIRST: [string, string, string][] =
     ["sides", "uniform:most=5", ""], ["load", "9", ""], ["jobs", "3000", ""], ["seed", "1", ""]];
 /** Parameters that have their own field. */
 const FIELDS = ["machine", "load", "sides", "jobs", "seed", "mttf", "mttr", "freedom"];
-/** Parameters that have no field because they need files or belong to one machine. */
+/** Parameters that have no field because they need files or belong to only one machine. */
 const LEFT_OUT = [...OWN, "trace", "failures", "reservations"];
 const HEADINGS = ["Job log", "Snapshots", "Results"];
 const LONGEST = 300;

@@ -40,7 +40,7 @@ interface Answer { lines: string[]; fits: boolean; places: Part[]; moves: Move[]
 
 /** The quantities plotted over time. */
 export type Curve = "wait" | "used" | "largest";
-/** The maximum number of points in a curve. When it is exceeded, every second point is dropped. */
+/** The maximum number of points in a curve. Beyond this number, every second point is dropped. */
 const MOST = 3000;
 
 export class Side {
@@ -92,7 +92,7 @@ export class Side {
     this.step(engine, 0, null);
   }
 
-  /** Advances by up to `instants` event times, or to the first one at or after `until`. */
+  /** Advances by up to `instants` event times, or to the first event time at or after `until`. */
   step(engine: Engine, instants: number, until: number | null): void {
     const { machine } = this, before = this.state;
     if (!machine || before?.over) return;

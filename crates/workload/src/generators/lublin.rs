@@ -26,7 +26,7 @@
 //!
 //! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the
 //! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters in the program published
-//! with it.
+//! with that paper.
 //!
 //! Deviations: in the program, uhi is set for a 128-node machine, and the user sets umed between
 //! uhi-3.5 and uhi-1.5. Here, both are derived from the logarithm of the number of nodes. Their

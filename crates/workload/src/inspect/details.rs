@@ -83,8 +83,8 @@ impl Class {
 pub struct Week {
     /// The number of jobs submitted during the week.
     pub jobs: u64,
-    /// The work of these jobs divided by the machine's capacity over the week. In the last week,
-    /// only the part covered by the log is counted.
+    /// The work of the week's jobs divided by the machine's capacity over the week. For the last
+    /// week, only the part covered by the log is counted.
     pub load: Option<f64>,
 }
 
@@ -92,7 +92,7 @@ pub struct Week {
 const WEEKS: u64 = 1_044;
 const WEEK: u64 = 7 * 86_400 * TimeUnit::SECOND.ticks;
 
-/// A job's times and size. Entries sort by submit time.
+/// A job's times and size. Entries are ordered by submit time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     submit: Time,

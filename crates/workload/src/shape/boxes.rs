@@ -2,7 +2,7 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// A machine's sides in descending order, each with the axis it belongs to.
+/// A machine's sides in descending order, each with its axis.
 ///
 /// A box fits in some orientation if and only if its sides fit the machine's sides when both are in
 /// descending order. Boxes in this module therefore have descending sides until [`Boxes::placed`]

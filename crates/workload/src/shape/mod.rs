@@ -7,8 +7,8 @@
 //! Nodes in the box beyond the requested number count as internal fragmentation. If a rule finds no
 //! box, the request has no shape, and contiguous strategies refuse it.
 //!
-//! "Surface" counts only faces perpendicular to axes longer than 1. On a machine with two axes, it
-//! is the box's perimeter.
+//! "Surface" counts only faces perpendicular to axes longer than 1. On a machine with two axes, the
+//! surface is the box's perimeter.
 
 pub(crate) mod boxes;
 mod compact;

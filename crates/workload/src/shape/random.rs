@@ -1,7 +1,7 @@
 //! A random box of exactly n nodes. Boxes that fit are equally likely, regardless of orientation.
 //!
-//! Each job uses one draw, even if only one box fits or none does, so that one job's draws do not
-//! affect the next job's. The list of boxes for each number of nodes is computed only once.
+//! Each job uses one draw, even if at most one box fits, so that one job's draws do not affect the
+//! next job's. The list of boxes for each number of nodes is computed only once.
 
 use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};
 use pavior_kernel::Entry;

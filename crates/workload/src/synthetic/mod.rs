@@ -72,7 +72,7 @@ impl Synthetic {
         }
     }
 
-    /// Returns the workload's time unit, which is cycles if messages are simulated.
+    /// Returns the workload's time unit: cycles if messages are simulated.
     pub fn unit(&self) -> TimeUnit {
         self.service.entry.does.unit
     }

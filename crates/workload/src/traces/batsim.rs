@@ -10,9 +10,9 @@
 //! A job runs for the `delay` in its profile. If the profile is a sequence (`seq`), the run time is
 //! `repeat` times the sum of the run times of the sequence's profiles. Profiles without a run time
 //! (computation, communication or traces) would require a platform model, which Pavior does not
-//! have, so it is an error if a job uses one. A positive `walltime` is the job's estimate. In
-//! `extra_data`, `shape` has one to three sides and `freedom` names a [`Freedom`] level.
-//! `extra_data` is an object or, in version 5, text that contains an object.
+//! have. It is therefore an error if a job uses such a profile. A positive `walltime` is the job's
+//! estimate. In `extra_data`, `shape` has one to three sides and `freedom` names a [`Freedom`]
+//! level. `extra_data` is an object or, in version 5, text that contains an object.
 //!
 //! Different versions use different names for profile types (`delay`, or `DelayProfile` in version
 //! 5). The type is ignored, because only delay profiles have a `delay` member.
@@ -120,10 +120,10 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     jobs.finish(place.line)
 }
 
-/// The byte range and the reason of an error whose line and column have not been determined yet.
+/// An error's byte range and reason, before the error's line and column have been determined.
 type Misfit = (Range<usize>, String);
 
-/// A position in the text, which can only move forward.
+/// A position that can only move forward through the text.
 struct Place<'t> {
     text: &'t [u8],
     offset: usize,
@@ -196,7 +196,7 @@ impl Profiles {
         Ok(Profiles { by_name, sequences: RefCell::default() })
     }
 
-    /// Returns a profile's run time, or the reason why it has none.
+    /// Returns a profile's run time, or the reason why the profile has none.
     fn run(&self, name: &str, depth: usize) -> Result<f64, String> {
         let Some(profile) = self.by_name.get(name) else {
             return Err(format!("unknown profile `{}`", shown(name)));
@@ -288,7 +288,7 @@ fn number(job: &RawValue) -> Option<u64> {
 /// positions. If two ids contain the same number, all jobs are numbered by position.
 ///
 /// Numbers are assigned in order, one job at a time, so that reading a document with millions of
-/// invalid entries fails at the first one.
+/// invalid entries fails at the first invalid entry.
 struct Numbers {
     /// The numbers already in use, or `None` if jobs are numbered by position.
     taken: Option<BTreeSet<u64>>,

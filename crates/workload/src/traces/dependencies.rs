@@ -22,7 +22,7 @@ use super::Record;
 /// A job's predecessors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The predecessors named in the log. There is at least one.
+    /// The predecessors named in the log (at least one).
     pub after: Vec<Predecessor>,
     /// True if the log contains the job's submit time. Otherwise, the record's submit time is the
     /// latest submit time among its predecessors.
@@ -34,8 +34,7 @@ pub struct Dependency {
 pub struct Predecessor {
     /// The predecessor's number in the log.
     pub number: u64,
-    /// The time from `event` to the dependent job's submission, or `None` if the log does not give
-    /// it.
+    /// The time from `event` to the dependent job's submission, or `None` if it is not in the log.
     pub think: Option<Time>,
     /// The predecessor's start or end, whichever the dependent job waits for.
     pub event: Event,
@@ -46,7 +45,7 @@ pub struct Predecessor {
 pub enum Event {
     /// The first start of the job.
     Start,
-    /// The end of the job, or its last end if failures restart it.
+    /// The job's end, or its last end if failures restart the job.
     End,
 }
 
@@ -185,7 +184,7 @@ impl Links {
     }
 }
 
-/// Counts the cycles in a graph. Connected cycles count as a single one.
+/// Counts the cycles in a graph. Connected cycles count as one.
 ///
 /// Repeatedly removes nodes that have no incoming or no outgoing edges, until only cycles and the
 /// paths between them remain.

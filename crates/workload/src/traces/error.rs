@@ -6,7 +6,7 @@ use std::ops::Range;
 use pavior_kernel::{excerpt, message, shown_bytes};
 use thiserror::Error;
 
-/// The reason that a log cannot be read.
+/// The reason why a log cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The reader failed, for example on a truncated file, a directory or a corrupt archive.
@@ -26,8 +26,8 @@ pub enum ReadError {
         /// The number of lines.
         lines: u64,
     },
-    /// An option does not match the log, for example because a filter uses a name that does not
-    /// occur in it.
+    /// An option does not match the log, for example because a name used in a filter does not occur
+    /// in the log.
     #[error("{0}")]
     Option(String),
     /// In lenient mode, all job lines are malformed.

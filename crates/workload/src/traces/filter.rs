@@ -15,12 +15,12 @@ struct Condition {
     field: Field,
     /// The value as the user wrote it: a name or a number.
     text: String,
-    /// The value as a number, and true if the value is one of the log's state names.
+    /// The value as a number, and a flag: true if the value is one of the log's state names.
     value: Option<(i64, bool)>,
 }
 
-/// Conditions on a job's tags. For each field that has conditions, a job must meet at least one of
-/// them. An empty filter accepts every job.
+/// Conditions on a job's tags. For each field that has conditions, a job must meet at least one
+/// condition. An empty filter accepts every job.
 ///
 /// A value is either a name from the log, as in `partition=gpu`, or a number. A name does not match
 /// any job until [`Filter::resolve`] has looked it up.
@@ -57,8 +57,8 @@ impl Filter {
         })
     }
 
-    /// Returns this filter with each name replaced by the log's number for it. If a number is also
-    /// a name in the log, it is treated as that name.
+    /// Returns this filter with each name replaced by its number in the log. If a number is also a
+    /// name in the log, it is treated as that name.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.
@@ -66,7 +66,7 @@ impl Filter {
         let one = |condition: &Condition| {
             let Condition { field, text, value } = condition;
             let named = names.get(*field, text).map(|number| (number, *field == Field::Status));
-            // If the log has state names, only those are valid words.
+            // If the log has state names, only these names are valid.
             let is_other =
                 *field == Field::Status && names.has(*field) && text.parse::<i64>().is_err();
             match named.or(value.filter(|_| !is_other)) {

@@ -71,8 +71,8 @@ impl Header {
         values.map(|(_, value)| value).find_map(count)
     }
 
-    /// Returns the number of processors, which is `MaxProcs`, or `MaxNodes` if `MaxProcs` is
-    /// missing or not positive.
+    /// Returns the number of processors: `MaxProcs` or, if `MaxProcs` is missing or not positive,
+    /// `MaxNodes`.
     pub fn machine_size(&self) -> Option<u64> {
         self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
     }

@@ -21,7 +21,7 @@ const LONGEST_ENTRY: u64 = 16 << 20;
 pub(crate) const NO_OBJECT: &str = "no JSON object found; save the complete output of sacct \
                                     --json or kubectl get jobs,pods -o json";
 
-/// The number of bytes kept before an error so that they can be shown.
+/// The number of bytes before an error that are kept for display.
 const TAIL: usize = 200;
 
 /// An entry in the list, or a whole document that is itself an entry.

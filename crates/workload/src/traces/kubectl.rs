@@ -248,7 +248,7 @@ impl Unit {
     }
 }
 
-/// Returns a Job's end time (0 if it ended at an unknown time), and true if it completed.
+/// Returns a Job's end time (0 if it ended at an unknown time) and a flag: true if it completed.
 fn end(entry: &Entry<'_>, status: &Value) -> Result<(Option<f64>, bool), LineError> {
     if let Some(end) = date(entry, ".status.completionTime", &status["completionTime"])? {
         return Ok((Some(end), true));

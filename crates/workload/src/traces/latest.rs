@@ -10,7 +10,7 @@ use super::record::{Collector, Draft};
 /// submission is used (or the last such line, if there are several).
 pub(crate) struct Latest<K> {
     drafts: Vec<Draft>,
-    /// For each line, true if the line for a later run of the same job replaced it.
+    /// For each line, true if it was replaced by the line for a later run of the same job.
     replaced: Vec<bool>,
     by_key: HashMap<K, usize>,
 }

@@ -18,7 +18,7 @@ use crate::{Job, Service, TimeUnit};
 /// A replayable job from a log. Times are in ticks of [`TimeUnit::SECOND`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The job's number in the log. If the log has no job numbers, the number of preceding job
+    /// The job's number in the log or, if the log has no job numbers, the number of preceding job
     /// lines.
     pub number: u64,
     /// The line on which the job starts, counting from 1.
@@ -43,7 +43,7 @@ pub struct Record {
     pub dependency: Option<Box<Dependency>>,
 }
 
-/// Categorical properties of a job, as numbers. Each is -1 if unknown.
+/// Categorical properties of a job, as numbers. The number is -1 if a property is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
     /// Field 11: 1 for completed, 0 for failed, 5 for canceled. Other values also occur in logs.
@@ -141,8 +141,8 @@ impl Trace {
 
     /// Returns the log as it would be replayed on a machine with the given number of nodes. This is
     /// usually the log itself. However, sizes are assumed to count processors if some job is larger
-    /// than the machine and the header contains the same number of nodes and a processor count that
-    /// is a multiple of it. Such sizes are divided as with
+    /// than the machine, and if the header contains both the machine's number of nodes and a
+    /// processor count that is a multiple of that number. Such sizes are divided as with
     /// [`ReadOptions::processors_per_node`], unless that option has already divided them.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
@@ -227,7 +227,7 @@ pub struct ReadOptions {
     /// The number by which to divide processor counts to obtain node counts, rounding up.
     pub processors_per_node: Option<u32>,
     /// The column in an SWF log that contains node counts, counting from 1. Its cells are `4`,
-    /// `2x4` (nodes times processors), or either one after text that ends in a colon.
+    /// `2x4` (nodes times processors), or either form preceded by text that ends in a colon.
     pub nodes_from: Option<u32>,
     /// True to keep the pieces of a job even if the whole job has its own line.
     pub pieces: bool,
@@ -276,8 +276,7 @@ pub(crate) struct Collector<'o> {
     whole: Numbers,
     /// The submit time of the last job kept or passed to the sink.
     before: Option<Time>,
-    /// The divisor and the number of nodes, both according to the header, if sizes may count
-    /// processors.
+    /// The divisor and the number of nodes, both from the header, if sizes may count processors.
     divisor: Option<(u32, u64)>,
     hosts: FxHashMap<(u64, u64), Box<str>>,
     filter: Filter,
@@ -330,8 +329,8 @@ impl<'o> Collector<'o> {
         self.options.first.is_none_or(|first| self.report.job_lines + not_offered < first)
     }
 
-    /// Records a malformed job line. The error is created only on demand, because finding its
-    /// column is expensive on a long line.
+    /// Records a malformed job line. The error is created only on demand, because finding the
+    /// error's column is expensive on a long line.
     pub(crate) fn malformed(
         &mut self,
         line: u64,

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Format, Record};
 
-/// The reason that a job line is not replayed. If several reasons apply, `Requeued` takes
+/// The reason why a job line is not replayed. If several reasons apply, `Requeued` takes
 /// precedence, followed by the others in the order listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {

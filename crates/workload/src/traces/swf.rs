@@ -1,8 +1,8 @@
 //! The Standard Workload Format, version 2.2: one job per line, as 18 numbers.
 //!
-//! Pavior uses the fields below. Each must be a number, except the wait, which is unknown if it is
-//! any other text. All other fields may contain any text, and columns after the 18th are ignored.
-//! In every field, -1 means unknown.
+//! Pavior uses the fields below. Each must be a number, except that any other text in the wait
+//! field means unknown. All other fields may contain any text, and columns after the 18th are
+//! ignored. In every field, -1 means unknown.
 //!
 //! ```text
 //!   1 number   2 submit   3 wait       4 run time   5 processors allocated   8 requested
@@ -187,7 +187,7 @@ fn name(field: usize) -> String {
 }
 
 /// Writes a log, with a header and then one line per job. Fields that Pavior does not use are -1.
-/// If a job waits for several predecessors to end, only the last of them is written.
+/// If a job waits for several predecessors to end, only the last predecessor is written.
 ///
 /// # Errors
 /// Returns an error if writing fails.

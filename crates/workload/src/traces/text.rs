@@ -14,7 +14,7 @@ const LONGEST_LINE: usize = 1 << 16;
 /// The byte-order mark that some programs write at the start of UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The maximum number of lines, such as warnings, that are skipped before a log.
+/// The maximum number of lines (such as warnings) to skip before a log.
 pub(crate) const MOST_IN_FRONT: u64 = 50;
 
 /// A reader of lines, with a buffer for the current line.

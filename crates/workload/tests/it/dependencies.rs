@@ -27,7 +27,7 @@ fn following() -> ReadOptions {
     ReadOptions { dependencies: true, ..ReadOptions::default() }
 }
 
-/// Returns each link's predecessor and follower by number, and its think time in seconds.
+/// Returns each link's predecessor number, follower number and think time in seconds.
 fn links(trace: &Trace) -> Vec<(u64, u64, u64)> {
     let number = |index: u32| trace.records[index as usize].number;
     let links = Dependencies::of(&trace.records).links;
@@ -63,7 +63,7 @@ fn a_predecessor_that_is_not_among_the_jobs_is_counted() {
 
 #[test]
 fn a_predecessor_later_in_the_log_is_not_followed_and_cycles_are_counted() {
-    // Jobs 1 and 2 depend on each other, 3 on itself, 4 on 5, and 6 on 1.
+    // Jobs 1 and 2 depend on each other, job 3 on itself, job 4 on job 5, and job 6 on job 1.
     let jobs = [
         (1, 0, 7, 2, 1),
         (2, 1, 7, 1, 1),

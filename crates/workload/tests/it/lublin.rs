@@ -1,5 +1,5 @@
-//! Tests of the Lublin-Feitelson model: its published proportions, its daily cycle, and a
-//! comparison with its log in the archive.
+//! Tests of the Lublin-Feitelson model: the published proportions, the daily cycle, and a
+//! comparison with the model's log in the archive.
 
 use pavior_workload::traces::Record;
 use pavior_workload::{Class, Generator, Lublin, LublinJobs, Selection};
@@ -146,7 +146,7 @@ fn generators_number_their_jobs() {
         assert_eq!(all, generate(text, 1));
         assert_ne!(all, generate(text, 2));
     }
-    // The `both` stream consists of the merged jobs of the two classes.
+    // The `both` stream merges the jobs of the two classes.
     let strip = |all: Vec<Record>| {
         all.into_iter().map(|job| (job.submit, job.nodes, job.run)).collect::<Vec<_>>()
     };

@@ -11,7 +11,7 @@ use pavior_workload::traces::{ReadOptions, Skip, Trace, swf};
 /// A log's name, counts (lines, kept, zero-length, no run time, no size, over estimate), and nodes.
 type Expected = (&'static str, [u64; 6], u64);
 
-/// The expected counts, computed from the archive's files, and the machine size in the header.
+/// The expected counts (computed from the archive's files) and the machine size in the header.
 const LOGS: [Expected; 11] = [
     ("SDSC-Par-1996-3.1-cln", [32_135, 32_135, 7, 0, 0, 0], 400),
     ("NASA-iPSC-1993-3.1-cln", [18_239, 18_239, 173, 0, 0, 0], 128),

@@ -1,4 +1,4 @@
-//! Tests of `sacct --parsable2` output: its oddities and its errors.
+//! Tests of oddities and errors in `sacct --parsable2` output.
 
 use pavior_workload::inspect::{Clock, LogSummary};
 use pavior_workload::traces::{Format, LineError, ReadError, ReadOptions, Skip, Trace, sacct};

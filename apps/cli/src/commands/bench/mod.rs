@@ -55,8 +55,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
 }
 
-/// Reads the request stream from a log, or generates it at random. A scenario needs a strategy, but
-/// the choice of strategy does not affect the jobs.
+/// Reads the request stream from a log, or generates it at random. The scenario's strategy is
+/// arbitrary, because it does not affect the jobs.
 fn draw_stream(
     args: &BenchArgs,
     strategy: &Selection,

@@ -20,7 +20,7 @@ pub(super) struct Report {
     pub(super) bench: Bench,
     pub(super) stream: StreamLabel,
     pub(super) results: BenchResults,
-    /// The skipped strategies, or `None` if unsupported strategies are an error.
+    /// The skipped strategies, or `None` if an unsupported strategy is an error.
     pub(super) skipped: Option<Vec<LeftOut>>,
 }
 
@@ -176,7 +176,7 @@ fn table_row(
     vec![strategy, name.to_string(), count, held, work, median, mean, p99, whole, ratio]
 }
 
-/// Returns a row's fields, each with the name it has in JSON and CSV.
+/// Returns a row's fields with their names in JSON and CSV.
 fn fields(row: &BenchRow) -> Vec<(&'static str, Value)> {
     let attempts = row.all.count as f64;
     let mut fields = vec![
@@ -229,8 +229,8 @@ fn work_per_attempt(answers: &Answers) -> String {
     if answers.count == 0 { "-".into() } else { significant(units as f64 / answers.count as f64) }
 }
 
-/// Formats a number with three significant digits, but keeps all integer digits and at most four
-/// decimals.
+/// Formats a number with three significant digits, but keeps the entire integer part and at most
+/// four decimals.
 fn significant(value: f64) -> String {
     format!("{value:.*}", decimal_places(value))
 }

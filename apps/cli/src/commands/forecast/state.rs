@@ -1,4 +1,4 @@
-//! Forecasts the starts of queued jobs from the current state of a machine.
+//! Forecasts when queued jobs will start, based on the current state of a machine.
 
 use pavior::answers::forecasts::{
     Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, QueueForecast, Start,

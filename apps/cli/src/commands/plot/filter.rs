@@ -57,7 +57,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
         table.rows.iter().filter_map(|row| table.value(row, &column)).collect();
     known.sort_unstable();
     known.dedup();
-    // Some values contain commas, such as the boxes of a snapshot.
+    // Some values, such as the boxes of a snapshot, contain commas.
     if known.contains(&values) {
         return Ok((index, vec![values.to_string()]));
     }
@@ -70,8 +70,8 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
     Ok((index, input::parts(values).map(within).collect::<Result<_, _>>()?))
 }
 
-/// Returns a value in the form that the table uses for it. A form from the table is kept, even if
-/// Pavior would write the value differently.
+/// Returns a value as the table writes it. A value already in the table's form is kept, even if
+/// Pavior would write it differently.
 fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, BadName> {
     let canonical = parameter.canonical(typed, &Catalogue::default());
     let forms = [Some(typed), canonical.as_deref().ok()];

@@ -119,7 +119,7 @@ fn one_input(args: &PlotArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns two flags, for the x and y axes, each of which is true if the axis is logarithmic.
+/// Returns one flag for the x axis and one for the y axis, each true if the axis is logarithmic.
 fn logarithmic(args: &PlotArgs) -> Result<[bool; 2], Failure> {
     if let Some(other) = args.chart.log.iter().find(|axis| !["x", "y"].contains(&axis.as_str())) {
         return Err(Failure::usage(format!("--log {other}: must be x, y or x,y")));

@@ -6,9 +6,9 @@ use pavior_viewer::{CurvePoint, ScheduledJob};
 
 use super::placements::Placements;
 
-/// The maximum product of the number of events and the number of nodes for which the largest free
-/// box is computed after every event. At this limit, the computation takes a few seconds. Above it,
-/// the box is computed only for states that last into the next column of the schedule.
+/// The largest product of event count and node count for which the largest free box is computed
+/// after every event. At this limit, the computation takes a few seconds. Above it, the box is
+/// computed only for states that last into the next column of the schedule.
 const MAX_EVENT_NODES: u64 = 200_000_000;
 /// The number of columns in the schedule, chosen to exceed the width of a screen in pixels.
 const SCHEDULE_COLUMNS: f64 = 8192.0;

@@ -214,7 +214,7 @@ fn heatmap(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Re
 }
 
 /// Writes the started jobs as JSON lines, in order of start time. A job that moves has one line per
-/// placement. Every line after its first one includes the number of the move, starting at 1.
+/// placement. Each line after the job's first also states the number of the move, starting at 1.
 fn placements(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Result<()> {
     let (grid, unit) = (point.settings().machine, point.unit());
     let stays = |record| JobRecord::stays(record).enumerate();

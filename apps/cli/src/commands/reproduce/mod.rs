@@ -143,8 +143,8 @@ struct Task<'p> {
 }
 
 impl Task<'_> {
-    /// Runs the missing replications, and passes all results to `judge`. Writes the files that
-    /// `judge` returns, and returns its other result.
+    /// Runs the missing replications, and passes all results to `judge`. Writes the files in
+    /// `judge`'s result, and returns the rest of that result.
     fn run<T>(
         &self,
         args: &ReproduceArgs,

@@ -68,7 +68,7 @@ fn read(args: &ConvertArgs, grid: Option<Grid>) -> Result<Trace, Failure> {
 }
 
 /// Returns the number of nodes of the given machine or, if none is given, of the machine in the
-/// log's header. If the header has none, returns the size of the largest job.
+/// log's header. If the header does not state a machine size, returns the size of the largest job.
 fn machine_size(grid: Option<Grid>, header: &Header, records: &[Record]) -> u64 {
     let largest = || records.iter().map(|record| u64::from(record.nodes)).max();
     let given = grid.map(|grid| u64::from(grid.nodes()));

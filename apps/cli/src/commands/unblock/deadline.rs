@@ -9,13 +9,13 @@ use crate::busy::Ends;
 use crate::failure::Failure;
 use crate::output::{MAX_WIDTH, Reply, Table};
 
-/// The factor applied to lost work before it is rounded to an integer.
+/// The factor by which lost work is multiplied before it is rounded to an integer.
 const LOSS_PARTS: f64 = 1000.0;
 
 /// The time by which a plan must free a box or nodes.
 pub(super) struct Deadline {
     pub(super) by: f64,
-    /// The current time. Jobs may also be requeued if this is set.
+    /// The current time. If this is set, jobs may also be requeued.
     pub(super) now: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! Tests node failures so frequent that almost no job completes. After a number of unsuccessful
-//! attempts, the run stops with an error.
+//! Tests that, if nodes fail so often that almost no job completes, the run stops with an error
+//! after a number of unsuccessful attempts.
 
 use super::{attacked, within};
 use crate::tries::Outcome;

@@ -1,5 +1,5 @@
-//! Tests that a killed command leaves the old output file unchanged. The next command that writes
-//! to the folder removes any temporary files.
+//! Tests that a killed command leaves the old output file unchanged, and that the next command that
+//! writes to the folder removes any temporary files.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Tests that the memory needed to read a log never exceeds its decompressed length times the
+//! Tests that the memory needed to read a log never exceeds the log's decompressed length times the
 //! factor in docs/limits.md.
 
 use std::io::Write as _;

@@ -20,7 +20,7 @@ pub(super) struct Kueue {
     pub(super) preempts: bool,
     /// The time at which each Workload is retried. Until then, Kueue 0.17 keeps the quota.
     retry_at: HashMap<Uid, i64>,
-    /// The time at which a check last evicted each Workload. It determines the order of the queue.
+    /// The time at which a check last evicted each Workload. The queue order depends on this time.
     evicted: HashMap<Uid, i64>,
 }
 
@@ -109,7 +109,7 @@ impl Kueue {
         }
     }
 
-    /// Evicts the last Workload that has a lower priority and frees enough quota for a Job.
+    /// Evicts the last lower-priority Workload whose eviction frees enough quota for a Job.
     fn preempt(&self, model: &mut Model, workload: &Workload, job: &Job, queue: &[Workload]) {
         let needed = Kueue::used(model) + job.remaining();
         let suffices = |other: &Workload| {

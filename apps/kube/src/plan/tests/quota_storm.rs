@@ -19,8 +19,8 @@ const QUOTA: i64 = 30;
 const LAG: i64 = 60;
 /// The maximum number of unfinished Jobs at any time.
 const WAITING: usize = 30;
-/// The maximum number of consecutive rounds without an added or ended Job, and the maximum number
-/// of rounds from the last addition until all Jobs have ended.
+/// The maximum number of consecutive rounds in which no Job is added or ends, and the maximum
+/// number of rounds from the last addition until all Jobs have ended.
 const PATIENCE: i64 = 2000;
 /// Each disturbance and its frequency per thousand rounds.
 const TROUBLES: [(&str, usize); 5] = [

@@ -7,7 +7,7 @@ use super::view::{KINDS, View};
 use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::Index;
 
-/// The maximum age of pending changes, in rounds. Older ones are discarded and planned again.
+/// The maximum age of pending changes, in rounds. Older changes are discarded and planned again.
 const OLDEST: usize = 5;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Tests of Jobs in a set that share one box.
+//! Tests for sets of Jobs that share one box.
 
 use serde_json::json;
 

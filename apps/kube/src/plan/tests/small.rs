@@ -23,7 +23,7 @@ pub(super) fn fault(model: &Model) -> String {
     planned_at(model, &mut Memory::default(), 0).unwrap_err()
 }
 
-/// Repeatedly plans and applies the plan until nothing changes.
+/// Creates and applies plans until nothing changes.
 pub(super) fn settle(model: &mut Model) -> Plan {
     settle_with(model, &mut Memory::default())
 }
@@ -206,7 +206,7 @@ fn a_placement_that_lacks_a_node_still_holds_its_other_nodes() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let jobs = ["a", "b"].map(|name| model.add_job(name, "2x1", &json!({})));
     model.make_pods();
-    // Two replicas create the placements; neither has seen the other replica's.
+    // Two replicas create one placement each, before either has seen the other's placement.
     for (job, nodes) in jobs.iter().zip([["n0-0", "n1-0"], ["n1-0", "n2-0"]]) {
         model.propose(job, &nodes);
     }

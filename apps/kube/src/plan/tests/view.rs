@@ -4,7 +4,7 @@ use super::model::Model;
 use crate::objects::{Job, Node, Placement, Pod, Uid};
 use crate::world::World;
 
-/// An object after a change; `None` if the change deleted it.
+/// An object after a change, or `None` if the object was deleted.
 #[derive(Clone)]
 #[expect(clippy::large_enum_variant, reason = "few are made, and each is kept")]
 pub(super) enum Change {

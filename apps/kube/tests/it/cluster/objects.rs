@@ -8,7 +8,7 @@ pub(crate) const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 pub(crate) const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
 
-/// The difference between the time limit and the run time of a Job, in seconds.
+/// The difference between a Job's time limit and its run time, in seconds.
 const SLACK_S: u32 = 4;
 
 /// Returns a Job as a user would write it, with only a shape.

@@ -56,8 +56,8 @@ impl Cluster {
         let pid = std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap();
         // Sending the signal fails if the component has already exited.
         let _ = Command::new("kill").args(["-9", pid.trim()]).status();
-        // The component is not a child process that can be waited for. Give it time to close its
-        // port.
+        // The component is not a child process, so we cannot wait for it to exit. Give it time to
+        // close its port.
         std::thread::sleep(Duration::from_millis(300));
     }
 

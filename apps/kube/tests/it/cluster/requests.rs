@@ -81,12 +81,12 @@ impl Cluster {
         self.until(&format!("{} exists in {path}", object["metadata"]["name"]), exists);
     }
 
-    /// As Alice, creates a Job whose pods run for `run_s` seconds.
+    /// Creates, as Alice, a Job whose pods run for `run_s` seconds.
     pub(crate) fn job(&self, name: &str, shape: &str, run_s: u32) {
         self.good(User::Alice, "POST", JOBS, &job(name, shape, run_s));
     }
 
-    /// As Alice, deletes a Job and then, in the background, its pods.
+    /// Deletes, as Alice, a Job and then, in the background, its pods.
     pub(crate) fn delete_job(&self, name: &str) -> Result<Value, Refusal> {
         let how = json!({ "propagationPolicy": "Background" });
         self.ask(User::Alice, "DELETE", &format!("{JOBS}/{name}"), &how)
@@ -97,7 +97,7 @@ impl Cluster {
         self.get(&format!("{jobs}/{name}"))["status"]["succeeded"].clone()
     }
 
-    /// Checks that a user's Job is rejected with a reason that contains `word` and is escaped.
+    /// Checks that a user's Job is rejected, and that the reason contains `word` and is escaped.
     pub(crate) fn refuses(&self, wrong: &Value, word: &str) {
         let refusal = self.ask(User::Alice, "POST", JOBS, wrong).expect_err(word);
         assert!(refusal.is_invalid(word), "{refusal:?}");

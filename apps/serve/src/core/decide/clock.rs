@@ -12,9 +12,9 @@ use crate::core::{Caller, EndReason, Event, Instant, Reply, ServiceRecord, Servi
 /// Conditions for trusting a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockRule {
-    /// The maximum lead of a trusted clock over the last record, in milliseconds.
+    /// The maximum time, in milliseconds, that a trusted clock may be ahead of the last record.
     pub most_ahead_ms: u64,
-    /// True if the operator has confirmed the clock, no matter how far ahead it is.
+    /// True if the operator has confirmed the clock, however far ahead the clock is.
     pub confirmed: bool,
 }
 
@@ -36,8 +36,8 @@ impl ClockRule {
 }
 
 impl ServiceState {
-    /// Returns the time from which the service's clock starts. Adds a record if the wall clock is
-    /// newly in doubt or no longer in doubt.
+    /// Returns the time from which the service's clock starts. Adds a record if doubt about the
+    /// wall clock has begun or ended.
     pub fn begin_clock(
         &mut self,
         wall_ms: u64,

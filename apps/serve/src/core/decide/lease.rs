@@ -27,7 +27,7 @@ impl Decider<'_> {
         let fits = self.state.boards[board].could_ever_fit(&request);
         fits.map_err(|refusal| self.refusal(board, request, refusal))?;
         let machine = self.state.boards[board].machine();
-        // If the request may wait, check the quota against the largest number of nodes that it
+        // If the request may wait, apply the quota to the largest number of nodes that the request
         // could get.
         let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };
         self.check_quota(&tenant, needed)?;
@@ -79,7 +79,7 @@ impl Decider<'_> {
     }
 
     /// Resolves a request's machine and tenant. Also checks that the job name is not in use and
-    /// that epochs remain.
+    /// that unused epochs are left.
     fn resolve(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
         if self.state.epoch + 1 >= epoch::MAX_EPOCH {

@@ -38,7 +38,7 @@ pub struct RefusedRequest {
     pub refusal: Refusal,
     /// The number of nodes that the request needs, and the boxes that it may use.
     pub demand: Demand,
-    /// True if the strategy looks only at the number of free nodes.
+    /// True if the strategy considers only the number of free nodes.
     pub by_count: bool,
 }
 

@@ -39,7 +39,7 @@ impl Decider<'_> {
                 format!("the queue is full: {most} requests are already waiting"),
             ));
         }
-        // The operator is exempt. If most slots are free, no tenant can be over the limit.
+        // The operator is exempt. While most slots are free, no tenant can exceed the limit.
         if self.caller.tenant.is_none() || count < left {
             return Ok(());
         }

@@ -71,7 +71,7 @@ impl Decider<'_> {
     }
 }
 
-/// Returns the problem for a request that would still be running when a reservation starts.
+/// Returns the problem for a request whose job would still be running when a reservation starts.
 pub(super) fn reserved_problem(reservation: &Reservation) -> Problem {
     let (from, to) = (Instant(reservation.from_ms), Instant(reservation.to_ms));
     let detail = format!(

@@ -168,8 +168,8 @@ impl Renewal {
     }
 
     /// Executes a statement that renews or checks the claim. If the database is unreachable, the
-    /// claim may still be valid. The claim then ends only after so long without a heartbeat that
-    /// another server may take over.
+    /// claim may still be valid. It then ends only once heartbeats have been missing for so long
+    /// that another server may take over.
     fn renew(&mut self, claim: &ServerClaim, statement: &str, epoch: i64) -> Result<(), String> {
         let began = Instant::now();
         // The connection may have been lost, so try the statement once more.

@@ -37,7 +37,7 @@ fn connect(config: &Config) -> Result<Client, StoreError> {
 }
 
 /// Returns true if the database reports that it did not execute a statement. After any other error,
-/// such as a lost connection, it may have executed the statement.
+/// such as a lost connection, the statement may have been executed.
 fn is_refusal(error: &postgres::Error) -> bool {
     error.as_db_error().is_some_and(|error| error.parsed_severity() == Some(Severity::Error))
 }

@@ -141,7 +141,7 @@ impl PostgresStore {
             Err(error) => return Err(self.step_down(&error.to_string())),
         };
         carry_out(client, epoch).map_err(|error| {
-            // Only the database knows whether the statement was executed.
+            // Drop the client: only the database knows whether the statement was executed.
             self.client = None;
             let known = is_refusal(&error);
             let fenced = self.step_down(&describe(&error));

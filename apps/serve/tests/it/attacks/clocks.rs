@@ -26,7 +26,7 @@ struct ClockedWriter(BareWriter);
 impl ClockedWriter {
     fn start(folder: &Path, wall_ms: u64, confirmed: bool) -> ClockedWriter {
         let clock = StartClock { wall_ms, confirmed };
-        // A process started by another test may still hold the lock.
+        // A process that another test started may still hold the lock.
         let disk = find("the lock", || DiskFolder::open(folder).ok());
         let running = BareWriter::start(disk, clock, limits());
         let running = ClockedWriter(running.expect("the folder is sound"));
@@ -95,7 +95,7 @@ fn no_lease_ends_when_the_service_starts_with_a_wrong_clock() {
             assert_eq!((refused.0, &refused.1["reason"]), (403, &json!("operator-only")));
             running.stop();
         }
-        // After the clock has been corrected, time continues and leases expire normally.
+        // Once the clock has been corrected, time continues and leases expire normally.
         let running = ClockedWriter::start(folder.path(), THEN + 2 * HOUR + HOUR / 2, false);
         assert!(!running.doubts());
         let held = running.held();

@@ -21,7 +21,7 @@ fn tokens(places: usize) -> (Server, crate::server::Setup) {
     })
 }
 
-/// Counts the operator's and tenant b's requests that go unanswered.
+/// Counts the requests from the operator and tenant b that go unanswered.
 fn locked_out(server: &Server, tries: usize) -> usize {
     let of = |token: &'static str| move || server.of(token);
     unanswered(tries, of("root-secret")) + unanswered(tries, of("b-secret"))

@@ -13,7 +13,7 @@ pub(crate) struct Crowd {
     pub(crate) failed: usize,
 }
 
-/// Opens a connection from a local address, with a receive buffer of at most 4 KiB.
+/// Opens a connection with a receive buffer of at most 4 KiB from a local address.
 pub(crate) fn connect(address: &str, from: Ipv4Addr) -> std::io::Result<TcpStream> {
     let bare = address.trim_start_matches("http://").trim_start_matches("https://");
     let to: SocketAddr = bare.parse().map_err(std::io::Error::other)?;
@@ -67,7 +67,7 @@ impl Crowd {
     }
 }
 
-/// Formats a tenant's request. The declared body length need not be correct.
+/// Formats a tenant's request. The declared body length may be wrong.
 pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> String {
     format!(
         "{line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\

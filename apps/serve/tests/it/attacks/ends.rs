@@ -203,7 +203,7 @@ fn at_most_one_write_is_cut_off() {
     }
     for short in [1, 100, 4096, 1 << 20] {
         judge(whole[..whole.len() - short].to_vec(), true);
-        // Without the announcement, there are more bytes than one write can leave.
+        // Without the announcement, there are more bytes than one write can leave behind.
         let mut unannounced = whole[..acknowledged].to_vec();
         unannounced.extend(vec![0; 64]);
         unannounced.extend(&whole[frame + 64..]);
@@ -216,7 +216,7 @@ fn at_most_one_write_is_cut_off() {
 fn with_members(text: &str) -> Vec<String> {
     let places = text.match_indices('{').map(|(at, _)| at + 1);
     let inside = |at: usize| {
-        // Skip braces inside the body of a stored reply, which is a string.
+        // Skip braces in the body of a stored reply, because the body is a string.
         let quotes = text[..at].replace("\\\"", "").matches('"').count();
         quotes % 2 == 0
     };

@@ -46,7 +46,7 @@ fn large_replies_do_not_evict_those_of_other_tenants() {
     attacked("tenants", "evicting another tenant's stored replies", tried, failed);
 }
 
-/// A test fixture that sends keyed requests for many tenants, with its own clock and records.
+/// A test fixture, with its own clock and records, that sends keyed requests for many tenants.
 #[derive(Default)]
 struct Requests {
     now_ms: u64,
@@ -54,8 +54,8 @@ struct Requests {
 }
 
 impl Requests {
-    /// Sends a tenant's request, whose key and reply contain the number. Returns true if the reply
-    /// was already stored, in which case the request adds no record.
+    /// Sends a tenant's request, whose key and reply contain the given number. Returns true if the
+    /// reply was already stored, in which case the request adds no record.
     fn send(&mut self, state: &mut ServiceState, tenant: u64, number: u64) -> bool {
         self.now_ms += 1;
         let caller = Caller { tenant: Some(format!("t{tenant}")) };

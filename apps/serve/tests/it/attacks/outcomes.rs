@@ -1,4 +1,4 @@
-//! Tests writes whose outcome is unknown, on a failing disk and with a database that stops in the
+//! Tests writes whose outcome is unknown: on a failing disk, and with a database that stops in the
 //! middle of a commit.
 
 use std::collections::{HashMap, HashSet};
@@ -38,7 +38,7 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
     Some(done)
 }
 
-/// Returns a keyed request for a job, both identified by the given number.
+/// Returns a keyed request for a job. The key and the job have the given number.
 fn ask(number: u64) -> CallerCommand {
     let job = Some(JobName::Number(number as i64));
     let command = Command::Lease(LeaseRequest { job, ..LeaseRequest::of(Ask::Shape([1, 1, 1])) });
@@ -193,7 +193,7 @@ struct Notes {
     unknown: HashSet<u64>,
 }
 
-/// Sends keyed requests. Abandons some of those that fail and retries the rest until answered.
+/// Sends keyed requests. Abandons some of the failed ones and retries the others until answered.
 fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
     let mut random = Random(number);
     let mut client = Client::new(address);

@@ -1,4 +1,4 @@
-//! Tests clients that present the original service's leases to a restored copy.
+//! Tests clients that present leases from the original service to a restored copy.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Requests leases, some of which have to wait. Returns their ids and epochs.
+/// Requests leases, some of which have to wait. Returns the leases' ids and epochs.
 fn ask(client: &mut Client, count: usize, random: &mut Random) -> Vec<(u64, u64)> {
     let mut got = Vec::new();
     for _ in 0..count {

@@ -9,8 +9,8 @@ use crate::client::batch;
 use crate::decisions::begin;
 use crate::server::fresh;
 
-/// Returns the total size of all files in a folder and its subfolders whose names begin with
-/// `start`.
+/// Returns the total size of all files whose names begin with `start`, in a folder and its
+/// subfolders.
 pub(super) fn bytes(folder: &std::path::Path, start: &str) -> u64 {
     let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().collect::<Vec<_>>());
     let of = |entry: &std::fs::DirEntry| match entry.file_type() {
@@ -67,7 +67,7 @@ fn the_journal_is_bounded_by_bytes() {
     }
     let seq = root.seq();
     println!("{seq} records, at most {most} bytes of journal");
-    // The size includes records written while the last snapshot was saved and after it.
+    // The size includes records written during and after the saving of the last snapshot.
     let failed = usize::from(most > 4 * MOST);
     assert!(seq > 10_000);
     attacked("data", "filling the disk with records within --history", tried, failed);

@@ -53,7 +53,7 @@ fn a_watcher_that_reads_old_records_can_lose_its_place() {
         setup.watchers = Some(1);
     });
     let mut root = server.of("root-secret");
-    // The records are too large for the connection's buffers.
+    // The records are too large to fit in the connection's buffers.
     assert_eq!(write_records(&mut root, 15), 0);
     let last = format!("id: {}", root.seq());
     let mut stream = connect(&server.address, HERE).unwrap();

@@ -65,7 +65,7 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
     }
 }
 
-/// Returns the events up to record `seq` as the operator sees them, each with its tenant.
+/// Returns the events up to record `seq`, as seen by the operator, each with its tenant.
 fn owned(all: &Events, seq: u64) -> Vec<(u64, String, Option<String>)> {
     let mut owners: HashMap<u64, String> = HashMap::new();
     let mut whose = Vec::new();

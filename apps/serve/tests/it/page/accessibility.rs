@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{check_accessibility, scheduled};
 use crate::server::{Server, fresh, served};
 
-/// Starts a server for a torus with tenants, a waiting request and a refused request.
+/// Starts a server with a torus, several tenants, a waiting request and a refused request.
 fn busy() -> Server {
     let (server, mut client) = served(|setup| {
         setup.machine = "torus:4x4x4".into();
@@ -149,7 +149,7 @@ fn nodes_times_and_lists_are_reachable_by_keyboard() {
     browser.value("document.getElementById('single').click()");
 }
 
-/// Checks that with reduced motion, playback advances in one-second steps without transitions.
+/// Checks that playback with reduced motion advances in one-second steps without transitions.
 #[test]
 fn reduced_motion_plays_in_steps() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -23,8 +23,8 @@ fn the_url_restores_the_view() {
     }
     browser.open(&server.address);
     browser.shows("counts", "10 busy");
-    // The view has a plane across y, colors by tenant, one tenant's jobs with the largest first, an
-    // isolated job, a different viewpoint, and a past time.
+    // The view has a plane across y, colors by tenant, a list of one tenant's jobs sorted by size,
+    // an isolated job, a different viewpoint, and a past time.
     browser.press("c");
     browser.value(
         "(() => { const axis = document.getElementById('axis'); axis.value = '1';

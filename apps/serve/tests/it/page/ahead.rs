@@ -73,7 +73,7 @@ fn reservations_are_listed_and_drawn_until_canceled() {
     check_accessibility(&mut browser, "ahead");
     browser.press("3");
     browser.picture("ahead-3d");
-    // Selecting a row shows the row's text and draws only its box.
+    // Selecting a row shows its text and draws only its box.
     browser.value("document.querySelectorAll('#ahead .name')[1].click()");
     browser.shows("answer", "later: 2×1×2 at 0,3,0 kept free from ");
     assert_eq!(browser.value("window.pavior.page.drawn.length"), 1);

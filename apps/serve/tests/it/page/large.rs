@@ -24,7 +24,7 @@ fn a_large_machine_is_drawn() {
         "16x16x16 nodes and 2,000 jobs: {rate:.1} frames per second in software; the page's \
          own work takes {work:.2} ms per frame, {build:.1} ms to rebuild; {triangles} triangles"
     );
-    // Two triangles per face on three sides of the machine and around the 96 free nodes.
+    // There are two triangles per face, on three sides of the machine and around the 96 free nodes.
     assert!(triangles <= f64::from(2 * (3 * 256 + 3 * 96)), "{triangles} triangles are drawn");
     browser.until(
         "document.getElementById('deep').width === document.getElementById('deep').clientWidth",

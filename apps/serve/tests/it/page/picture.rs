@@ -20,7 +20,7 @@ const SHAPES: [[u64; 3]; 8] =
     [[4, 4, 2], [2, 2, 2], [4, 2, 2], [8, 2, 1], [2, 3, 2], [4, 4, 4], [1, 4, 4], [3, 3, 2]];
 
 /// Draws a torus with jobs of six tenants. Many jobs have ended, some requests were refused, and
-/// three are waiting.
+/// three requests are waiting.
 #[test]
 fn a_busy_torus() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

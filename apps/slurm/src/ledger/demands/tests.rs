@@ -45,8 +45,8 @@ fn constraints_have_slurms_meaning() {
         ("(c|d)&nvme", false),
         ("a&(b|c)&nvme", true),
         ("c&a|b", true),
-        // Read from left to right, this is false. If `&` binds more tightly, it is true. Both
-        // readings must be true.
+        // The constraint is false if read from left to right, but true if `&` binds more tightly.
+        // Both readings must be true.
         ("a|b&c", false),
     ] {
         assert_eq!(node_satisfies(fields(constraint, "N/A", "0")), expected, "{constraint}");

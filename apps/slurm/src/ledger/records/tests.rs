@@ -7,7 +7,7 @@ pub(super) const MARK: &str = "0123456789abcdef0123456789abcdef";
 /// The waiting job's name.
 pub(super) const NAME: &str = "3_1";
 
-/// A waiting job's fields without its comment, each with its `squeue` letter.
+/// A waiting job's fields except the comment, each with its `squeue` letter.
 const WAITING: [(char, &str); FIELD_COUNT - 1] = [
     ('i', NAME),
     ('t', "PD"),
@@ -156,8 +156,8 @@ fn truncated_output_is_an_error() {
         let cut = read(&whole[..length], &Mark::of(MARK));
         assert!(cut.is_err(), "{length} of {}: {cut:?}", whole.len());
     }
-    // Output that ends between two records looks complete. Only the exit status of `squeue` shows
-    // that it is incomplete.
+    // Output that ends between two records looks complete. Only the exit status of `squeue` reveals
+    // the truncation.
     assert_eq!(parse(&whole[..first.len()]).0.len(), 1);
 }
 

@@ -1,7 +1,7 @@
 //! Parsers for the output of `scontrol -o show assoc_mgr` and for array throttles. Operators choose
-//! all names in this output. An association's comment may contain any text, and it comes last on
-//! its line. To prevent forgery, each kind of record is requested separately. If two records have
-//! the same owner, both are ignored.
+//! all names in this output. An association's comment, which comes last on its line, may contain
+//! any text. To prevent forgery, each kind of record is requested separately, and two records with
+//! the same owner are both ignored.
 
 use std::collections::HashMap;
 
@@ -25,12 +25,12 @@ const RESOURCES: &[&str] = &[
 /// Wall-clock limits, in minutes.
 const WALL: &[&str] = &["GrpWall", "MaxWallPJ"];
 
-/// Parses the QOS records. Also returns the number of malformed ones.
+/// Parses the QOS records. Also returns the number of malformed records.
 pub(super) fn parse_qos(text: &str) -> (HashMap<String, QosLimits>, usize) {
     parse_records(text, "QOS=", parse_qos_line)
 }
 
-/// Parses the association records. Also returns the number of malformed ones.
+/// Parses the association records. Also returns the number of malformed records.
 pub(super) fn parse_associations(text: &str) -> (HashMap<Member, Association>, usize) {
     parse_records(text, "ClusterName=", parse_association)
 }

@@ -23,7 +23,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap()
 }
 
-/// Returns a ledger with the jobs and unavailable nodes of a test case.
+/// Returns a ledger with a test case's jobs and unavailable nodes.
 fn ledger_of(case: &Value) -> Ledger {
     let held = case["jobs"].as_array().unwrap().iter().map(|job| {
         let [[x, y], [width, height]] =

@@ -41,8 +41,8 @@ fn an_ending_job_releases_its_nodes_soon() {
     );
 }
 
-/// Checks that longer jobs do not overtake a job that is waiting for the nodes of a completing job,
-/// no matter which nodes those are.
+/// Checks that longer jobs do not overtake a job that is waiting for a completing job's nodes, no
+/// matter which nodes the completing job holds.
 #[test]
 fn no_job_overtakes_one_that_needs_the_nodes_of_an_ending_job() {
     for held in 1..255_u32 {

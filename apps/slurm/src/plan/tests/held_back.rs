@@ -79,8 +79,7 @@ fn a_job_limit_restricts_opened_gates_but_not_other_users() {
     let other = SlurmJob { user: 1002, ..two("4", 1) };
     let jobs = vec![two("1", 1), two("2", 1), two("3", 1), other, shaped("5", "1x1", 1, 1)];
     let decision = run.decide(&ledger(jobs), 1000);
-    // One job is already running. In strict order, jobs 2 and 3 would block the others if they were
-    // queued.
+    // One job is already running. In strict order, jobs 2 and 3 would block the others if queued.
     let opened: Vec<String> = opened_gates(&decision.changes)
         .iter()
         .map(|open| open.split(' ').next().unwrap().into())
@@ -138,8 +137,8 @@ fn a_limit_reported_by_slurm_closes_the_gate_and_holds_back_related_jobs() {
     assert_eq!(closes(&changes), [("1".to_string(), Priority::Computed)]);
     let started = opened_gates(&changes);
     assert!(started.len() == 1 && started[0].starts_with("3 "), "{started:?}");
-    // After the gate closes, the job's reason no longer names the limit. The gate nevertheless
-    // stays closed until the other job ends.
+    // After the gate closes, the job's reason no longer names the limit, but the gate stays closed
+    // until the other job ends.
     let again = shaped("1", "2x1", 2, 9);
     let state = ledger(vec![again.clone(), runs, kin.clone()]);
     assert!(run.at(&state, 1030).is_empty());

@@ -84,8 +84,8 @@ fn preemption_for_a_later_job_does_not_delay_the_first() {
     let jobs = || vec![held(), below(), first(), high("4", "2x1", 2)];
     assert_eq!(opened_gates(&run("easy").at(&ledger(jobs()), 1000)), ["4 n4,n5"]);
     assert!(run("strict").at(&ledger(jobs()), 1000).is_empty());
-    // A job that ends before the first job starts may use its nodes, but not if the preempted job
-    // ends later because of its grace time.
+    // A job that ends before the first job starts may use the first job's nodes, unless the
+    // preempted job's grace time makes it end too late.
     let mut jobs = jobs();
     jobs[1].limit = Some(300);
     jobs[3].limit = Some(300);

@@ -198,7 +198,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
 
-/// Checks that a running job keeps its nodes if its comment claims that it is completing.
+/// Checks that a running job keeps its nodes even if its comment says that it is completing.
 fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     let tried = pavior_trials::size(1, 1, 8);
     let mut failed = 0;

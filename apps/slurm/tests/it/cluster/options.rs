@@ -1,6 +1,6 @@
 //! Options for a cluster.
 
-/// Options for a cluster. By default, it has 64 identical nodes in an 8x8 mesh.
+/// Options for a cluster. By default, there are 64 identical nodes in an 8x8 mesh.
 #[derive(Clone, Default)]
 pub(crate) struct Options {
     pub(super) conf: String,

@@ -17,8 +17,8 @@
 //! The `search` option never changes the answer. The engine is First Fit's; `plain` is the search
 //! described in the literature.
 //!
-//! Cost of `plain`: there are at most D * H lines of bases. For B busy boxes, a line takes O(B) to
-//! find the boxes that cover part of it, plus one step per jump, so the total is O(D * H * B). The
+//! Cost of `plain`: there are at most D * H lines of bases. With B busy boxes, finding the boxes
+//! that cover part of a line takes O(B), plus one step per jump, so the total is O(D * H * B). The
 //! source states O(L W^2 H^2). A grant takes O(1) and a release O(B). After the first few searches,
 //! no more memory is allocated.
 //!

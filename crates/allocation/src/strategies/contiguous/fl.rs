@@ -26,8 +26,8 @@
 //! multiprocessor systems", ICPP 1995 II; for `linear`, Ababneh, "An efficient free-list submesh
 //! allocation scheme for two-dimensional mesh-connected multicomputers", JSS 79(8), 2006. Neither
 //! paper was available. According to later papers, the first scheme keeps a list of free submeshes
-//! at a cost of O(F^2) and, as the MFA paper says, misses some of them. The second takes the first
-//! submesh that fits and, within it, the position with the most busy neighbors.
+//! at a cost of O(F^2) and, as the MFA paper says, misses some of them. The second scheme takes the
+//! first submesh that fits and, within it, the position with the most busy neighbors.
 //!
 //! Departures: the order of each list and the rule for joining entries are our own. When every node
 //! is free, `bounded` resets its list to the whole machine. Without this reset, a job could wait

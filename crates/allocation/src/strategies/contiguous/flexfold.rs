@@ -15,10 +15,10 @@
 //! Source: Gupta & Jayendran, "A flexible processor allocation strategy for mesh connected parallel
 //! systems", ICPP 1996. The shapes and their order come from the abstract and the NAS paper.
 //!
-//! Departures: folding may increase a job's run time, and the original decides with "a simple test"
-//! whether it pays off. That test is not known, and a strategy does not know run times, so folds
-//! are always tried, as in later papers. Support for tori is our addition. 3D is not supported,
-//! because no paper says which side would double.
+//! Departures: folding may increase a job's run time, and the original uses "a simple test" to
+//! decide whether folding pays off. That test is not known, and a strategy does not know run times,
+//! so folds are always tried, as in later papers. Support for tori is our addition. 3D is not
+//! supported, because no paper says which side would double.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};

@@ -18,10 +18,10 @@
 //! Cost: O(N), plus O(N/64 log(side)) per shape, O(1) per place (usually 4 cells in 2D and 8 in
 //! 3D), and O(1) per free base.
 //!
-//! Source: the idea comes from Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
+//! Source of the idea: Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
 //! scheduling GPU-sharing workloads with fragmentation gradient descent", USENIX ATC 2023. There,
-//! fragments are parts of a node's GPUs, and the mix is known in advance. The use of boxes and
-//! shares, and of the running jobs as the mix, is our own idea.
+//! fragments are parts of a node's GPUs, and the mix is known in advance. Using boxes and shares,
+//! and taking the mix from the running jobs, are our own ideas.
 
 use std::collections::BTreeMap;
 
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::{Machine, Placement};
 
-    /// Counts a shape's free placements, and those among them that overlap a given placement.
+    /// Counts a shape's free placements, and how many of them overlap a given placement.
     fn places(free: &Occupancy, at: &Cuboid, shape: Sides) -> (i64, i64) {
         let bases = Scan::default().bases(*free.grid(), shape);
         let all = bases.map(|base| Cuboid::new(base, shape)).filter(|place| free.is_free(place));

@@ -4,8 +4,8 @@
 //! The strategy finds a free placement whenever one exists, because the list is KYMFL's.
 //!
 //! Every maximal box that a release creates contains nodes of the released box A. Along each axis,
-//! the new box extends from A in both directions, at each face of A as far as one old entry at that
-//! face allows:
+//! the new box extends from A in both directions, beyond each face of A as far as one old entry at
+//! that face allows:
 //!
 //! ```text
 //!     . T T .        start with A; join it with each entry at its left

@@ -1,5 +1,5 @@
-//! Turning Busy List: on each busy box's right border plane in turn, look for a base that no busy
-//! box covers, and pick the first one.
+//! Turning Busy List: search each busy box's right border plane in turn, and pick the first base
+//! that no busy box covers.
 //!
 //! The strategy finds a free placement whenever one exists. Move any free placement left until it
 //! hits the machine's left face or a busy box. It is then on the left face (the plane of a
@@ -14,23 +14,23 @@
 //!   +----------> x
 //! ```
 //!
-//! On a ring, a placement may move forever. In that case, the base at x = 0 is also free, and the
-//! plane x = 0 is always searched. Intervals on a plane are taken modulo the axis length and split
-//! at 0.
+//! On a ring, a placement may keep moving forever. In that case, the base at x = 0 is also free,
+//! and the plane x = 0 is always searched. Intervals on a plane are taken modulo the axis length
+//! and split at 0.
 //!
 //! The engine first uses the exact search to determine whether a base exists. If so, it uses the
 //! set of all bases, one bit each, to find the first plane with a base and the piece that contains
 //! it. This takes O(1) per row on O(m) planes, and O(m) subtractions from one piece.
 //!
-//! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, if each plane is divided into only a
+//! Cost of `plain`: O(m^2) pieces in total for m busy boxes if each plane is divided into only a
 //! few pieces. The paper's "at most four" does not hold: an adversarial arrangement divides a plane
 //! into O(m^2) pieces. A release takes O(m).
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "A fast and efficient strategy for
 //! sub-mesh allocation with minimal allocation overhead in 3D mesh connected multicomputers", 2007.
 //!
-//! Departures: a prohibited region is subtracted as four slabs. Of the 29 cases printed in the
-//! paper, case 27 loses nodes, and two more cases are missing. The automatic prohibited regions are
+//! Departures: a prohibited region is subtracted as four slabs. Among the 29 cases printed in the
+//! paper, case 27 loses nodes; two further cases are missing. The automatic prohibited regions are
 //! clipped in advance. A plane is accepted only after *every* box has been subtracted; accepting it
 //! earlier, as printed, grants overlapping nodes unless the list is sorted. Any pieces left at the
 //! end count as success. Support for tori is our addition. The busy list is in grant order, as in

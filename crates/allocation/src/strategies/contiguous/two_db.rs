@@ -1,9 +1,9 @@
-//! Two-Dimensional Buddy System (`2db`): grant squares with side 2^k, which are split into four and
-//! merged back.
+//! Two-Dimensional Buddy System (`2db`): grant squares with side 2^k, splitting blocks into four
+//! and merging them again.
 //!
-//! The strategy uses the smallest k for which 2^k is at least as long as both sides, and takes the
-//! square from the first free block of the smallest sufficient size. It rounds requests up and
-//! misses any free box that is not aligned to its size.
+//! The strategy uses the smallest k for which neither side exceeds 2^k, and takes the square from
+//! the first free block of the smallest sufficient size. It rounds requests up and misses any free
+//! box that is not aligned to its size.
 //!
 //! ```text
 //!   8x8, request 3x3 -> k = 2:     + - - - + - - - +

@@ -1,4 +1,4 @@
-//! Worst Fit: pick the base whose placement leaves the most free space around it.
+//! Worst Fit: pick the base whose placement has the most free space around it.
 //!
 //! The strategy finds a free base for the requested orientation whenever one exists. `turn=all` and
 //! `turn=best` work as in Best Fit, and ties go to the first base in row-major order. The rule can
@@ -16,13 +16,13 @@
 //!   . . . . .                 . # # # #
 //! ```
 //!
-//! Cost: `contact` costs as much as Best Fit, with its engine or with `plain`. `prism` visits every
-//! combination of an interval of rows and an interval of planes, and scans the columns. At worst,
-//! this takes O(W (D H)^2) on a W x D x H machine. Intervals that cannot beat the best box found so
-//! far are skipped.
+//! Cost: `contact` costs as much as Best Fit, both with the engine and with `plain`. `prism` visits
+//! every combination of an interval of rows and an interval of planes, and scans the columns. At
+//! worst, this takes O(W (D H)^2) on a W x D x H machine. Intervals that cannot beat the best box
+//! found so far are skipped.
 //!
-//! Source: Qiao & Ni, MSU technical report, 1994 (for 3D meshes and tori, where Worst Fit did worse
-//! than FF and BF). Their score is not known, so both readings are reconstructions.
+//! Source: Qiao & Ni, MSU technical report, 1994 (on 3D meshes and tori, for which Worst Fit did
+//! worse than FF and BF). We do not know their scoring rule, so both readings are reconstructions.
 
 use std::cell::Cell;
 
@@ -110,8 +110,8 @@ impl LargestPrism {
         best
     }
 
-    /// Returns the intervals on an axis whose length is at least `least`, as `(first, length)`,
-    /// longest first.
+    /// Returns an axis's intervals of `least` or more coordinates, as `(first, length)`, longest
+    /// first.
     fn intervals(&self, axis: usize, least: u16) -> impl Iterator<Item = (u16, u16)> + use<> {
         let grid = self.grid;
         (least..=grid.side(axis))
@@ -213,8 +213,8 @@ fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     }
 }
 
-/// Returns the number of nodes by which a free box can be extended along an axis and remain free:
-/// first below its base, then above its end.
+/// Returns the number of nodes by which a free box can be extended along an axis while staying
+/// free: first below its base, then above its end.
 fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
     let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
     let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));

@@ -1,9 +1,9 @@
 //! Adaptive Non-Contiguous Allocation: try the whole shape, then its halves, then their halves, and
 //! so on. All pieces at a level are granted together.
 //!
-//! The strategy misses some requests for which enough nodes are free, because halving stops before
-//! a side would shrink to 1, and because all pieces at a level are about the same size. It never
-//! refuses a request while a box with the requested shape is free.
+//! The strategy refuses some requests even though enough nodes are free, because halving stops
+//! before a side would shrink to 1, and because all pieces at a level are about the same size. It
+//! never refuses a request while a box with the requested shape is free.
 //!
 //! ```text
 //!   4x4 requested:   # a a a a #     level 0, 4x4: no
@@ -99,8 +99,8 @@ impl Anca {
         self.parts.clear();
         for &frame in &self.frames {
             self.work.boxes += 1;
-            // The search for the first frame uses the machine's actual state; the other searches
-            // use a hypothetical one.
+            // The first frame is searched for in the machine's actual state, and the other frames
+            // in a hypothetical one.
             let asked =
                 if self.parts.is_empty() { self.turn.name(frame) } else { RefusalKey::Once };
             let shapes = self.turn.of_shape(frame);

@@ -24,10 +24,10 @@
 //! fits, and of the slabs on its right, behind it and above it, which are divided in the same way.
 //! Levels above the largest block exist but are empty. Blocks merge only with their siblings, even
 //! if other adjacent blocks are free, and initial blocks never merge. Wraps are ignored. The papers
-//! keep an ordered list of free blocks for each level but do not state the order. Here, it is
-//! row-major by base or, with `free=fifo` or `free=lifo`, release order or its reverse. The papers
-//! do not say how processors in several blocks are numbered. Here, `order` determines which blocks
-//! come first.
+//! keep an ordered list of free blocks for each level but do not state the order. Here, each list
+//! is in row-major order of the bases or, with `free=fifo` or `free=lifo`, in release order or its
+//! reverse. The papers do not say how processors in several blocks are numbered. Here, `order`
+//! determines which blocks come first.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Orders a job's pieces as the options specify. `parts` must be sorted with the largest first.
+/// Orders a job's pieces as the options specify. `parts` must be sorted by size, largest first.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }

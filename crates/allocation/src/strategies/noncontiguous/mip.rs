@@ -20,8 +20,8 @@
 //! 2018.
 //!
 //! Departures: the shapes are tried in All-Shapes First Fit order, most compact first. If the
-//! requested shape has exactly n nodes, it is tried before these. Support for 3D and (for boxes
-//! only) wraps is our addition.
+//! requested shape has exactly n nodes, it is tried before all of them. Support for 3D and (for
+//! boxes only) wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};

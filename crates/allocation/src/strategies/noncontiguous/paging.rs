@@ -147,8 +147,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     paging.boxed(FreeOrder::of(options))
 }
 
-/// Creates a strategy with one-node pages, which start in row-major order and are taken by release
-/// time.
+/// Creates a strategy with one-node pages, which are initially in row-major order and are taken by
+/// release time.
 pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> BoxedStrategy {
     Paging::new(*grid, 1, order::row_major).boxed(order)
 }

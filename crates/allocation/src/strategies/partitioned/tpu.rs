@@ -153,8 +153,8 @@ fn cube_grid(grid: &Grid) -> Grid {
     *Cubes::of(grid).expect("the strategy works on pods only").grid()
 }
 
-/// Returns the boxes that a slice can occupy inside a cube, each aligned to its own sides. They are
-/// sorted by orientation and then in row-major order.
+/// Returns the boxes that a slice can occupy inside a cube, each aligned to its own sides. The
+/// boxes are sorted by orientation, and then by base in row-major order.
 fn aligned(cube: Cuboid, sides: Sides) -> impl Iterator<Item = Cuboid> {
     let starts = move |axis: usize, side: u16| {
         let base = cube.base[axis];

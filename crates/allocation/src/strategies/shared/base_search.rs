@@ -119,8 +119,8 @@ impl BaseSearch {
         }
     }
 
-    /// Records that a box overlapping a permanently taken box has been taken. `free` contains the
-    /// parts of the new box that were free.
+    /// Records the grant of a box that overlaps a permanently taken box. `free` contains the parts
+    /// of the new box that were free.
     pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.take_over(whole, free.parts());

@@ -1,7 +1,7 @@
 //! A search for the first free bases of different boxes in the same state.
 //!
-//! Boxes that fit nowhere are cached. A box that contains one of them does not fit, either. These
-//! refusals stay valid as long as no nodes are released.
+//! Boxes that fit nowhere are cached. A box that contains a cached box does not fit, either. The
+//! cached entries stay valid as long as no nodes are released.
 //!
 //! Invariant: no box in `refused` fits anywhere in `state` or contains another box in `refused`.
 //!

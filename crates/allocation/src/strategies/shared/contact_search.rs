@@ -13,7 +13,7 @@
 //!                  their bound is not below the best so far
 //! ```
 //!
-//! Invariant: a base whose contact is not counted has no more contact than the best so far.
+//! Invariant: a base whose contact is not counted has no more contact than the best base so far.
 //!
 //! Cost: O(N/64 log(side)) for the set, and O(surface) for each base counted.
 
@@ -135,8 +135,8 @@ impl ContactSearch {
         best.map(|(contact, at)| Scored { score: -contact, at })
     }
 
-    /// Returns the contact of a placement of the most recently searched shape, or `None` if the
-    /// placement is not free.
+    /// Returns the contact of a placement that has the most recently searched shape, or `None` if
+    /// the placement is not free.
     pub(crate) fn at(&mut self, at: &Cuboid) -> Option<i64> {
         self.bases.contains(at.base).then(|| {
             let every =

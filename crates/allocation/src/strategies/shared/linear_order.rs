@@ -65,7 +65,7 @@ fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// The rule for choosing among the free nodes along the order.
+/// The rule for choosing among the free nodes in the linear order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     /// The first free nodes.

@@ -1,5 +1,5 @@
-//! The costs of a shape's placements. Each place adds its own cost to the costs of all placements
-//! that overlap it.
+//! The costs of a shape's placements. Each box with a cost (a *place*) adds its cost to all
+//! placements that overlap it.
 //!
 //! The bases of the placements that overlap a place form a box. The table stores differences: each
 //! place changes only the corners of its box of bases. One pass per axis then turns the differences
@@ -27,7 +27,7 @@ pub(crate) struct MeetingCosts {
     placed: Sides,
     /// For each node, a difference or, once [`MeetingCosts::sum`] has been called, a cost.
     cells: Vec<i64>,
-    /// Scratch space, indexed by axis and by the base of a place on that axis.
+    /// Scratch space, indexed by axis and by a place's base on that axis.
     steps: [Vec<Steps>; 3],
 }
 

@@ -106,8 +106,8 @@ impl PrefixSums {
         plane(z1) - plane(z0)
     }
 
-    /// Returns a free box's contact, like [`contact`](crate::strategies::shared::contact::contact),
-    /// but in O(1) time, because a face is a box one node thick.
+    /// Returns a free box's contact, as [`contact`](crate::strategies::shared::contact::contact)
+    /// does, but in O(1) time, because each face is a box one node thick.
     pub(crate) fn contact(&self, cuboid: &Cuboid) -> i64 {
         let touching = |slab: Cuboid| i64::from(self.busy_in(&slab));
         faces(&self.grid, cuboid).map(|(slab, area)| slab.map_or(area, touching)).sum()

@@ -7,8 +7,8 @@ use pavior_mesh::{Cuboid, Grid, NodeId};
 
 use crate::Placement;
 
-/// Returns the maximal runs along x in a sequence of nodes that is in row-major order. No run
-/// crosses the end of a row, even if x wraps, so the runs are in the same order as the nodes.
+/// Returns the maximal runs along x in a row-major sequence of nodes. No run crosses the end of a
+/// row, even if x wraps, so the runs are in the same order as the nodes.
 pub(crate) fn runs(grid: &Grid, nodes: impl Iterator<Item = NodeId>) -> Placement {
     let mut parts: Vec<Cuboid> = Vec::new();
     let mut after = None;

@@ -26,7 +26,7 @@ pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
     }
 }
 
-/// A strategy that consists of a rule and the search that it uses.
+/// A strategy that consists of a rule and the search that the rule uses.
 #[derive(Clone)]
 pub(crate) struct SearchStrategy<R> {
     search: BaseSearch,

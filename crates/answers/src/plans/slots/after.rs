@@ -2,10 +2,10 @@
 //!
 //! Moves do not change the number of free nodes. The number of boxes is therefore limited by the
 //! number of free nodes, and by the lattice bounds for all healthy nodes (`bound.rs`). Now let k
-//! jobs move, and pick one of them. Boxes that overlap none of the other k - 1 jobs are free once
-//! the picked job is gone, so there are no more of these boxes than are free after the best single
-//! job is removed. Every other box overlaps one of the k - 1 jobs, and the number of disjoint boxes
-//! that overlap a given job is limited.
+//! jobs move, and pick one of them. Any box that overlaps none of the other k - 1 jobs is free once
+//! the picked job is removed. There are therefore at most as many such boxes as are free after the
+//! best single job is removed. Every other box overlaps one of the k - 1 jobs, and the number of
+//! disjoint boxes that overlap a given job is limited.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, volume};
 

@@ -19,8 +19,8 @@ pub struct SlotsAnswer {
 
 impl SlotsAnswer {
     /// Counts the boxes that fit, in any mixture of the shapes. `budget` limits each count, and
-    /// `end` returns a job's expected end. `moves` limits the moves; if `None`, no moves are
-    /// planned. The cost is that of [`slots`], [`next_slot`] and [`defragment`].
+    /// `end` returns a job's expected end. `moves` limits the job moves to plan; if it is `None`,
+    /// no moves are planned. The cost is that of [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_answers as answers;

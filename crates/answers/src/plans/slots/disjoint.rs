@@ -6,7 +6,7 @@
 //! - **Components** are searched separately.
 //! - **Bound**: at most one placement is chosen from any clique (placements that all overlap each
 //!   other). The number of cliques that cover the graph thus bounds the size of the set.
-//! - **Branches**: the largest set contains either the placement with the fewest conflicts or a
+//! - **Branches**: a largest set contains either the placement with the fewest conflicts or a
 //!   placement that overlaps it.
 //!
 //! Invariant: no open placement overlaps a chosen one.
@@ -63,8 +63,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds the largest disjoint set of open placements if it has more than `beaten` members.
-    /// Otherwise, may return any set.
+    /// Finds the largest disjoint set of open placements if this set has more than `beaten`
+    /// members. Otherwise, may return any set.
     fn largest(&mut self, mut open: Set, beaten: usize) -> Vec<usize> {
         let mut chosen = self.reduce(&mut open);
         if is_empty(&open) {

@@ -3,7 +3,7 @@
 use pavior_mesh::{Cuboid, Occupancy, Sides};
 use rustc_hash::FxHashMap;
 
-/// Takes the placements in order, skipping any that are no longer free.
+/// Takes the placements in order and skips any that are no longer free.
 pub(super) fn in_turn(free: &Occupancy, places: impl Iterator<Item = Cuboid>) -> Vec<Cuboid> {
     let mut left = free.clone();
     places.filter(|place| left.take(place).is_ok()).collect()

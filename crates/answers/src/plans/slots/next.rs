@@ -1,4 +1,4 @@
-//! Finds the first time at which more boxes fit than now.
+//! Finds the first time at which more boxes fit than fit now.
 //!
 //! The search replays job ends, as in `earliest.rs`. Once nodes have become free, they stay free,
 //! so bisection finds the first end time after which more boxes fit.

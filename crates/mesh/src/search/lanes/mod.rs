@@ -2,9 +2,9 @@
 //! together.
 //!
 //! This module contains only the operations needed here. On every x86-64 processor, an operation
-//! takes one or two instructions, and code that uses it is also compiled for wider vectors. On
-//! other architectures, an operation is a loop over an array. Tests check that both implementations
-//! agree.
+//! takes one or two instructions, and code that uses the operation is also compiled for wider
+//! vectors. On other architectures, an operation is a loop over an array. Tests check that both
+//! implementations agree.
 //!
 //! Each lane of a mask is all ones for true or all zeros for false.
 
@@ -150,7 +150,7 @@ impl I16x8 {
     /// Returns one bit per lane of a mask.
     #[inline(always)]
     pub(super) fn to_bitmask(self) -> u32 {
-        // Using a vector of zeros as the other half would take up a register in every loop.
+        // A vector of zeros as the other half would take up a register in every loop.
         self.narrow(self).to_bitmask() & 0xff
     }
 

@@ -117,7 +117,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     cut(high, cuts);
 }
 
-/// Sorts the nodes so that, for each cut, there are as many nodes as ranks below it.
+/// Sorts the nodes so that, for each cut, as many nodes as ranks are below it.
 fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     if nodes.len() < 2 {
         return;
@@ -132,8 +132,8 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
 /// The size below which a set of nodes is partitioned only by comparing positions.
 const FEW: usize = 64;
 
-/// Moves the `below` lowest nodes to the front, comparing positions along `axis` first. Within each
-/// part, the order is arbitrary.
+/// Moves the `below` lowest nodes to the front, comparing positions along `axis` first. The order
+/// within each part is arbitrary.
 ///
 /// Cost: O(nodes + range of coordinates).
 fn part(nodes: &mut [Placed], below: usize, axis: usize) {

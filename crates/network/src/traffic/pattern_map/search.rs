@@ -1,8 +1,8 @@
 //! A local search that exchanges ranks until no exchange saves any hops.
 //!
-//! The number of hops that an exchange saves depends only on the positions of the two ranks and
-//! their partners. Therefore, after a check finds no useful exchange for a rank, the rank is not
-//! rechecked until one of these positions changes, either for the rank itself or for a candidate.
+//! The number of hops that an exchange saves depends only on the positions of the two ranks and of
+//! their partners. After a check finds no useful exchange for a rank, the rank is therefore not
+//! rechecked until one of these positions changes, for either the rank itself or a candidate.
 //!
 //! Invariant: `surplus` is a rank's total hops minus its message count. The exchanges are the same
 //! as in a search that checks every rank in every round, as a test verifies.
@@ -54,8 +54,8 @@ struct Rank {
 }
 
 impl Rank {
-    /// Returns an upper bound on the hops saved by moving the rank to a node `hops` hops away. A
-    /// partner that is now h hops away would then be at least `hops - h` hops away.
+    /// Returns an upper bound on the number of hops saved by moving the rank to a node `hops` hops
+    /// away. A partner that is now h hops away would then be at least `hops - h` hops away.
     fn saves_at_most(&self, hops: i64) -> i64 {
         self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
     }
@@ -131,8 +131,8 @@ impl<'s> Search<'s> {
     }
 
     /// Returns the rank whose exchange with `rank` saves the most hops, or `None` if no exchange
-    /// saves any. If nothing has changed for `rank` since its last check, considers only candidates
-    /// for which something has changed.
+    /// saves any. If nothing has changed for `rank` since it was last checked, considers only
+    /// candidates for which something has changed.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
         let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
@@ -222,7 +222,7 @@ impl<'s> Search<'s> {
     }
 
     /// Updates a rank after it or one of its partners has moved: recounts the rank's hops, and
-    /// marks the rank and its candidates for checking.
+    /// marks the rank and its candidates to be checked again.
     fn moved(&mut self, rank: u32) {
         let place = self.rank(rank).place;
         if std::mem::replace(&mut self.ranks[rank as usize].moved, self.now) == self.now {

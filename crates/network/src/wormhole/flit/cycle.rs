@@ -37,7 +37,7 @@ impl Flit {
         }
     }
 
-    /// Moves flits until no more can move. A flit that crosses a channel may free a slot in a
+    /// Moves flits until no more can move. When a flit crosses a channel, it may free a slot in a
     /// buffer, or a whole channel, that another flit can use in the same cycle.
     fn settle(&mut self) {
         let mut work = std::mem::take(&mut self.active);
@@ -53,9 +53,9 @@ impl Flit {
         self.active = work;
     }
 
-    /// Moves flits if virtual channels share links. Each link then carries one flit per cycle. The
-    /// state at the start of the cycle determines which flits can move. Virtual channels take
-    /// turns: each search starts after the channel that was served last.
+    /// Moves flits if virtual channels share links. Each link then carries at most one flit per
+    /// cycle. The state at the start of the cycle determines which flits can move. Virtual channels
+    /// take turns: each search starts after the channel that was served last.
     fn share(&mut self) {
         let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {
@@ -160,7 +160,7 @@ impl Flit {
     }
 
     /// Removes a flit from the buffer after a channel on its message's path. If the flit is a tail,
-    /// the next message reaches the front of the buffer and its header is routed.
+    /// the next message moves to the front of the buffer, and that message's header is routed.
     fn leave(&mut self, place: u32, index: usize, tail: bool) {
         let channel = self.packets[place as usize].path[index];
         let port = &mut self.ports[channel as usize];

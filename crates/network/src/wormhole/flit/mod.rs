@@ -15,13 +15,13 @@
 //! link's bandwidth ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
 //! With shared virtual channels, everything depends on the state at the start of the cycle, so a
-//! vacated slot or channel becomes free only in the next cycle. Otherwise, the choice between two
-//! virtual channels would depend on the order in which links are processed.
+//! slot or channel that is vacated becomes free only in the next cycle. Otherwise, the choice
+//! between two virtual channels would depend on the order in which links are processed.
 //!
 //! Only channels whose state may have changed are processed, so blocked worms cost nothing. After a
-//! crossing, the channel and the next one on the path are listed for the next cycle, and the
-//! previous one is retried at once. Cost: O(1) per flit and channel. Memory: O(total path length in
-//! flight).
+//! flit crosses a channel, this channel and the next one on the path are listed for the next cycle,
+//! and the previous one is retried at once. Cost: O(1) per flit and channel. Memory: O(total path
+//! length in flight).
 
 mod cycle;
 mod packet;
@@ -55,7 +55,7 @@ pub struct Flit {
     packets: Vec<Packet>,
     unused: Vec<u32>,
     fresh: Vec<u32>,
-    /// Future requests, already in order because each is made t_s + 1 cycles in advance.
+    /// Future requests. They are already in order, because each is made t_s + 1 cycles in advance.
     requests: VecDeque<(u64, u32)>,
     later: BTreeMap<(Time, u64), Message>,
     /// Channels to try in the open cycle. `coming` contains those to try in the next cycle.

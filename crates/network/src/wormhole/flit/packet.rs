@@ -30,7 +30,7 @@ impl Packet {
 /// A channel, and the buffer after it.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
-    /// The message whose flits are currently crossing (`sender`), from its header to its tail, and
+    /// The message whose flits, from its header to its tail, are currently crossing (`sender`), and
     /// the channel's index on that message's path (`index`).
     pub(super) sender: u32,
     pub(super) index: usize,

@@ -145,9 +145,9 @@ impl Worm {
     }
 }
 
-/// Grants each listed channel that is free to the first header in its queue, if there is one, and
-/// replaces the channel in the list with the one that this header requests next. Rare work is
-/// deferred, because calls would take up registers that the loop needs.
+/// Checks each listed channel. If the channel is free, grants it to the first header in its queue,
+/// if any, and replaces it in the list with the channel that this header requests next. Rare work
+/// is deferred, because calls would take up registers that the loop needs.
 #[inline(never)]
 fn grant_all(
     [now, next_request]: [u64; 2],
@@ -282,8 +282,8 @@ impl Closing<'_> {
     }
 
     /// Releases the oldest channel that a long message holds. The release time is the maximum of
-    /// `h(j) + L-1 - (j-i)*B` over all channels j from i (the one after the oldest) to the last one
-    /// granted.
+    /// `h(j) + L-1 - (j-i)*B` over all channels j from i (the channel after the oldest one) to the
+    /// last one granted.
     fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
         let header = &mut self.headers[place as usize];
         let oldest = header.oldest;
@@ -299,8 +299,8 @@ impl Closing<'_> {
         self.release(oldest, tail);
     }
 
-    /// Completes the path of a header that was granted its ejection channel. This determines when
-    /// each channel that the header still holds is released.
+    /// Completes the path of a header that was granted its ejection channel. This grant determines
+    /// the release time of each channel that the header still holds.
     #[inline]
     fn drain(&mut self, place: u32, ejection: u32) {
         let header = &self.headers[place as usize];
@@ -331,8 +331,8 @@ impl Closing<'_> {
         }
     }
 
-    /// Sets the release time of a channel that is held. If a message is waiting, schedules a check;
-    /// messages that arrive later schedule their own checks.
+    /// Sets the release time of a channel that is held. If a message is waiting for the channel,
+    /// schedules a check; messages that arrive later schedule their own checks.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
         let state = &mut self.states[channel as usize];

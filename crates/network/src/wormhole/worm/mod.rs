@@ -55,11 +55,11 @@ const HELD: u64 = 1 << 63;
 
 /// The release time of a channel, and its queue in order of service.
 ///
-/// The channels that a message holds form a list that starts with `oldest` in the message's header
+/// The channels that a message holds form a list. It starts with `oldest` in the message's header
 /// and continues with `ahead` in each channel.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    /// The cycle in which the channel becomes free or, if that is not known yet, HELD plus the
+    /// The cycle in which the channel becomes free. While that cycle is unknown, HELD plus the
     /// cycle in which the channel was granted.
     time: u64,
     head: u32,
@@ -131,9 +131,9 @@ impl Worm {
     /// other message may have used any channel that these messages use.
     ///
     /// While `run` executes, the engine is at `since` and contains only messages created by `run`.
-    /// Before it returns, `run` must advance the engine back to the current cycle. Messages of
-    /// `run` that are then in flight continue alongside the others, as if they had been simulated
-    /// all along.
+    /// Before `run` returns, it must advance the engine back to the current cycle. Messages of
+    /// `run` that are still in flight then continue alongside the others, as if they had been
+    /// simulated all along.
     ///
     /// ```
     /// # mod pavior { pub use pavior_network as network;

@@ -34,14 +34,14 @@ pub(super) struct Header {
     pub(super) segment: u32,
     pub(super) segments_end: u32,
     /// The path's first channel without a release time. `unreleased` is the number of grants until
-    /// this channel has one; for `long` messages, it is one higher and never reaches 0.
+    /// this channel has one; for `long` messages, the number is one higher and never reaches 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
     /// The number of flits after the header.
     pub(super) body: u32,
-    /// The number of cycles from a channel's grant (`lag`), and from its request (`early`), until
-    /// the tail crosses the channel that is `window` channels behind. The later of the two times
-    /// applies, except to `long` messages.
+    /// The number of cycles until the tail crosses the channel that is `window` channels behind,
+    /// counted from a channel's grant (`lag`) or from its request (`early`). The later of the two
+    /// times applies, except to `long` messages.
     pub(super) lag: u32,
     pub(super) early: u32,
     /// True if release times also depend on grants before the last two.
@@ -52,7 +52,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Returns a header with the fields that are the same for all messages of a given length.
+    /// Returns a header whose fields are those shared by all messages of a given length.
     #[cold]
     fn of_length(flits: u32, pace: u64, buffer: u32) -> Header {
         let body = flits - 1;

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A ring has one slot per upcoming cycle. Each slot has a bit that is set while the slot is not
-//! empty. Later events, which are caused only by messages with thousands of flits, are kept in a
-//! heap until their cycle begins.
+//! empty. Later events, which only messages with thousands of flits cause, are kept in a heap until
+//! their cycle begins.
 //!
 //! Invariant: every event within reach of the wheel is in the slot for its cycle.
 //!
@@ -157,8 +157,7 @@ impl Wheel {
         if rest != 0 {
             return Some(now + u64::from(rest.trailing_zeros()));
         }
-        // Search the words after the first one and then, in the first word, the part before
-        // `start`.
+        // Search the words after the first one, and then the part of the first word before `start`.
         (1..=words).find_map(|k| {
             let word = self.busy[(first + k) % words];
             let round = if first + k < words { 0 } else { self.slots.len() };

@@ -1,4 +1,4 @@
-//! The timeline of free nodes that `conservative` uses. It queries the strategy for placements.
+//! A timeline of free nodes, used by `conservative`, that queries the strategy for placements.
 //!
 //! Invariant: no node is taken twice at any time, and failed nodes are never taken.
 //!

@@ -1,13 +1,13 @@
 //! The fast profile, which queries the strategy only when the answer may have changed.
 //!
-//! If a strategy finds every free box, or grants by count, then any request it refuses would also
-//! be refused with fewer free nodes. For a job with a freedom, this holds with any strategy except
-//! partition hardware ([`Machine::answers`]). For such requests:
+//! If a strategy finds every free box, or grants by count, then any request that it refuses would
+//! also be refused if fewer nodes were free. For a job with a freedom, this holds for every
+//! strategy except partition hardware ([`Machine::answers`]). For requests with this property:
 //!
 //! - A job can get an earlier slot only by using nodes that were freed since it was last tried.
-//! - If a request was refused at all times before t, any later request at least as large and as
-//!   long is also refused there, until nodes are freed (`refusals`). Refusals near one freed slot
-//!   stay valid even after that.
+//! - If a request was refused at all times before t, any later request that is at least as large
+//!   and as long is also refused at those times, until nodes are freed (`refusals`). Refusals near
+//!   a freed slot remain valid even then.
 //!
 //! For other requests, every time with enough free nodes is tried.
 //!
@@ -17,7 +17,7 @@
 //! shortened when all its nodes are taken again at its beginning or end. Each freed slot also
 //! records the jobs refused near it.
 //!
-//! Invariant: the slots found are the same as those found by [`Plain`](super::plain::Plain).
+//! Invariant: this profile finds the same slots as [`Plain`](super::plain::Plain).
 //!
 //! Cost: a few comparisons for each job and freed slot, plus a search of the timeline at each of
 //! the remaining times.
@@ -51,8 +51,8 @@ pub(super) trait Timeline: Send + Sync {
     /// Returns true if a request that was refused stays refused when more nodes are taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// Returns the boxes for a request, which fits if and only if at least one of them is free.
-    /// Returns `None` if there are too many boxes, or if other conditions also matter.
+    /// Returns boxes such that a request fits if and only if at least one of them is free. Returns
+    /// `None` if there are too many boxes, or if other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
     /// Returns the nodes of a running job, except failed nodes, which cannot be taken.
@@ -139,7 +139,7 @@ pub(super) struct Fast<T: Timeline, const KEEPS: bool = true> {
     /// The maximum number of free nodes before the last freed slot ends. Cached during a round.
     most_free: Option<u64>,
     refusals: Refusals,
-    /// The boxes for each request. They never change.
+    /// The boxes for each request, which never change.
     boxes: FxHashMap<Request, Boxes>,
 }
 
@@ -302,8 +302,8 @@ struct Near<'a, H> {
 }
 
 impl<H> Near<'_, H> {
-    /// Records that the job is refused near the slot before `until`, and how much of the job may
-    /// fit there.
+    /// Records the largest part of the job that may fit near the slot, and that the job is refused
+    /// there before `until`.
     fn learn(self, demand: &Demand, fits: MayFit, until: Time) {
         let fits = if self.is_refused_by_size { MayFit::Job } else { fits };
         if self.begins.from >= until {

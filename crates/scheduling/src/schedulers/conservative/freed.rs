@@ -35,8 +35,8 @@ pub(super) struct Freed<H> {
     pub(super) refused: RefusalsNearby,
 }
 
-/// The slots released since the previous round of moving jobs up began, in order of release. A slot
-/// is kept as long as any of its nodes is free.
+/// The slots released since the beginning of the previous round of moving jobs up, in order of
+/// release. A slot is kept as long as any of its nodes is free.
 pub(super) struct FreedNodes<H> {
     slots: Vec<Freed<H>>,
     /// The number of slots released so far.
@@ -115,7 +115,7 @@ pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Inter
 pub(super) enum MayFit {
     /// No node in the slot is free for long enough.
     Nothing,
-    /// A node in the slot is free, but the largest box common to all allowed boxes would not fit
+    /// A node in the slot is free, but the largest box contained in all allowed boxes would not fit
     /// even with its sides halved.
     Node,
     /// The common box would fit with its sides halved, but not in full.
@@ -123,7 +123,7 @@ pub(super) enum MayFit {
     Job,
 }
 
-/// Released slots. A job must use a node in at least one of them.
+/// Released slots. To fit, a job must use a node in one of them.
 pub(super) struct FreedSlots<'a, H> {
     slots: &'a [(&'a Slot<H>, Cell<MayFit>)],
 }
@@ -164,11 +164,11 @@ impl<'a> FreedSlots<'a, Placement> {
     }
 
     /// Returns true if a box of one of these sizes is free throughout an interval. Assumes that no
-    /// such box was free before the slots were freed, so any such box must contain a freed node.
+    /// such box was free before the slots were freed, so any box found must contain a freed node.
     ///
-    /// Searches first for half of the part common to all boxes, and then for the whole part.
-    /// Usually neither is free. The smaller the box that is not found, the more other jobs are
-    /// ruled out.
+    /// Searches first for the boxes' intersection with its sides halved, and then for the full
+    /// intersection. Usually neither is free. The smaller the box that is not found, the more other
+    /// jobs are ruled out.
     pub(super) fn opens_box(
         self,
         throughout: Interval,

@@ -6,14 +6,14 @@
 //! 2. A job starts at its booked time, on its booked nodes.
 //! 3. If a job ends early, its nodes become free for the rest of its slot. The waiting jobs then
 //!    move up in order of arrival: if possible, each exchanges its booking for an earlier one,
-//!    which is either found by the strategy or on the same nodes. This is repeated until no job
+//!    either on nodes that the strategy finds or on the same nodes. This is repeated until no job
 //!    moves.
-//! 4. All bookings are remade in order of arrival if a booked job cannot start at its time, or if a
-//!    running job outruns its expected end.
-//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then extends this end.
+//! 4. All bookings are remade in order of arrival if a booked job cannot start at its booked time,
+//!    or if a running job outruns its expected end, which
+//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then extends.
 //! 5. If a job was granted nodes outside the queue, any booking that needs one of these nodes
 //!    before that job's expected end gives way. These bookings are remade in order of arrival, and
-//!    then all jobs move up. All other bookings stay (`granted.rs`).
+//!    then all jobs move up. All other bookings are kept (`granted.rs`).
 //! 6. If a node fails or is repaired, or if nodes are reserved in advance, all bookings are remade.
 //!
 //! Promises made after step 5 or 6 count as first promises.
@@ -40,7 +40,7 @@
 //! `count`, this holds only if the strategy grants by count. A job with a zero estimate is booked
 //! for one tick. A job has no booking if node failures keep it from fitting on the empty machine,
 //! or if no nodes are free for it until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)).
-//! It is tried again whenever a job ends, is given nodes or leaves the queue.
+//! Such a job is tried again whenever a job ends, is given nodes or leaves the queue.
 //!
 //! With `promise=holds`, a job that overtook the oldest waiting job and outran its estimate is
 //! expected to end at any moment, so it does not postpone bookings.

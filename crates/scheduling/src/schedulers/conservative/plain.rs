@@ -1,5 +1,5 @@
-//! A profile stored as a list, which queries the strategy at every time. Tests compare the fast
-//! profile with this one.
+//! A list-based profile that queries the strategy at every time. Tests compare the fast profile
+//! with this one.
 //!
 //! Cost for s slots: O(s) times are tried, each against O(s) slots, with one search by the strategy
 //! for each time at which enough nodes are free.

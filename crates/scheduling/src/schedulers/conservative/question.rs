@@ -12,7 +12,7 @@
 //! Otherwise, the strategy then places the job, and the placement is kept for
 //! [`JobQuestion::place`].
 //!
-//! Invariant: any answer found without the strategy is the same as the strategy's own answer.
+//! Invariant: any answer found without querying the strategy equals the strategy's own answer.
 //!
 //! Cost: O(rows) words per box, or O(rows of the freed nodes); then one search.
 
@@ -43,10 +43,10 @@ pub(super) struct JobQuestion<'a, 'v> {
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The allowed boxes, if there are few of them and the job fits exactly when one of them is
+    /// The allowed boxes, if there are few of them and the job fits if and only if one of them is
     /// free. Computed on first use.
     boxes: OnceCell<Option<Vec<Sides>>>,
-    /// If the job fit when it was last tested, the tested start time and the job's placement.
+    /// The last start time tested and the job's placement, if the job fit at that time.
     placed: Option<(Time, Placement)>,
 }
 

@@ -170,13 +170,13 @@ impl RefusalsNearby {
         self.by_size.retain(reaches);
     }
 
-    /// Records that no job with the given estimate, or a longer one, can use any node in the slot
+    /// Records that no job with the given or a longer estimate can use any of the slot's nodes
     /// before `until`.
     pub(super) fn learn_length(&mut self, estimate: Time, until: Time) {
         self.by_length.learn(estimate, until);
     }
 
-    /// Records that a job cannot begin on any node in the slot before `until`.
+    /// Records that a job cannot begin before `until` on any node in the slot.
     pub(super) fn learn_size(&mut self, demand: Demand, until: Time) {
         self.by_size.retain(|known| known.until > until || !demand.fits_in(&known.demand));
         let work = demand.work();

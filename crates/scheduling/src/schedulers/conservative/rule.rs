@@ -168,7 +168,7 @@ pub(super) struct Plan<P: Profile> {
     /// The values of [`Queue::withdrawals`] and [`Queue::returns`] when bookings were last updated.
     withdrawals: u64,
     returns: u64,
-    /// The machine's state after the last decision. It changes whenever a job ends.
+    /// The machine's state after the last decision. The state changes whenever a job ends.
     state: u64,
     health: u64,
 }

@@ -1,4 +1,4 @@
-//! Time intervals, and the nodes taken for them.
+//! Time intervals, and the nodes taken during them.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -50,7 +50,7 @@ pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
     if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }
 }
 
-/// The nodes that a job holds, or just the number of nodes.
+/// The nodes that a job holds, or only their number.
 pub(super) trait Held: Clone + Send + Sync {
     /// Returns the number of nodes.
     fn nodes(&self) -> u64;

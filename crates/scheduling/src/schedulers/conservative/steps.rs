@@ -187,7 +187,7 @@ impl Steps {
     fn insert(&mut self, tree: Link, at: Time, by: i64) -> Link {
         let top = tree.filter(|&place| priority(self.changes[place].at) >= priority(at));
         let Some(place) = top else {
-            // The time is not in this subtree: its priority is higher than the root's.
+            // Not in this subtree, because the time's priority is higher than the root's.
             let (before, after) = self.split(tree, at);
             return Some(self.place(Change { at, by, before, after, sum: 0, least: 0, most: 0 }));
         };

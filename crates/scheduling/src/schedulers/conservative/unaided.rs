@@ -1,4 +1,4 @@
-//! Tests that run the fast profile in lockstep with the same profile without cached answers. The
+//! Tests that run the fast profile in lockstep with an uncached version of itself, because the
 //! queues are too long for the plain profile.
 
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@
 //! need. Another job starts if it fits now and either ends by the shadow time or needs no more than
 //! the extra nodes. If it ends later, the nodes it needs are no longer extra.
 //!
-//! Nodes reserved in advance during any part of the head's run do not count as free.
+//! Nodes that are reserved in advance for any part of the head's run do not count as free.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -41,7 +41,7 @@ struct Shadow {
     head: JobId,
     at: Time,
     needed: u64,
-    /// The number of nodes free at the shadow time that the head does not need.
+    /// The number of nodes that are free at the shadow time and not needed by the head.
     extra: u64,
 }
 

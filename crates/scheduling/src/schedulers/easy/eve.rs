@@ -1,8 +1,8 @@
 //! The eve: the machine just before the time reserved for the head.
 //!
-//! On the eve, every job expected to end before the reserved time has ended. The head does not fit
-//! on the eve; otherwise it would have an earlier reservation. It can get an earlier one only if a
-//! job that was expected to run at least until the reserved time ends early:
+//! On the eve, all jobs that are expected to end before the reserved time have ended. The head does
+//! not fit on the eve; otherwise, it would have an earlier reservation. It can get an earlier one
+//! only if a job that was expected to run at least until the reserved time ends early:
 //!
 //! ```text
 //!   a a b b .    a ends at 4, b at 9; the head needs all nodes and is promised 9. On the eve, the
@@ -12,8 +12,8 @@
 //! Invariant: nodes free at any time before the reserved one are free on the eve. Therefore, if the
 //! strategy's answers are monotone, a head refused on the eve has no earlier reservation.
 //!
-//! Cost: O(1) per grant or release, plus one query when a job that was expected to run on the eve
-//! ends.
+//! Cost: O(1) per grant or release, plus one query for each end of a job that was expected to be
+//! running on the eve.
 
 use pavior_allocation::{Change, Fork, Machine, Placement};
 use pavior_kernel::Time;

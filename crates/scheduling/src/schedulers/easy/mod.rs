@@ -1,8 +1,8 @@
 //! EASY backfilling: the head of the queue is promised a start time, and no other job may delay it.
 //!
 //! 1. If the head fits, it starts.
-//! 2. Otherwise, it gets a reservation of specific nodes. These are found by replaying the running
-//!    jobs' expected ends on a fork of the machine until the strategy can place the head.
+//! 2. Otherwise, the head gets a reservation of specific nodes. These are found by replaying the
+//!    running jobs' expected ends on a fork of the machine until the strategy can place the head.
 //! 3. The other jobs are tried in order of arrival. A job that would end by the reserved time
 //!    starts wherever the strategy places it. Any other job is placed on a fork in which the
 //!    reserved nodes are taken.
@@ -13,9 +13,8 @@
 //! results with fewer queries to the strategy. Tests compare the two.
 //!
 //! The classic rule, in which the reservation is a number of nodes, is available as `easy:count`
-//! (`count.rs`). It keeps all promises if the strategy grants by count. If the strategy is
-//! contiguous, it may break some promises because the nodes free at the reserved time may be
-//! scattered:
+//! (`count.rs`). It keeps all promises if the strategy grants by count. With a contiguous strategy,
+//! it may break some because the nodes free at the reserved time may be scattered:
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h requests 3 in a row; c requests 1 until 20.
@@ -35,8 +34,8 @@
 //!   therefore passes before the head can start
 //!   ([`RunningJob::expected_end`](crate::RunningJob::expected_end)).
 //! - The head may also start before the reserved time if all its reserved nodes are free.
-//! - A job granted nodes outside the queue voids the reservation only if it is expected to hold a
-//!   reserved node at the reserved time.
+//! - A job that was granted nodes outside the queue voids the reservation only if that job is
+//!   expected to hold a reserved node at the reserved time.
 //! - With `promise=holds`, a job that overtook the head and outran its estimate is expected to end
 //!   at any moment, so it does not postpone the head's promised start.
 //! - If the head would not fit on the empty machine because of failed nodes, it has no reservation,

@@ -1,4 +1,4 @@
-//! The search for the head's earliest reservation, with few queries.
+//! A search for the head's earliest reservation that makes few queries.
 //!
 //! Times with too few free nodes are skipped. If answers are monotone (a request that is refused is
 //! also refused with fewer free nodes), the remaining times are bisected. If answers depend only on
@@ -130,8 +130,8 @@ impl Stretch<'_> {
         if !answers.are_monotone() {
             return self.try_each(walk, times, first);
         }
-        // Without advance reservations, a head that is granted by count fits as soon as there are
-        // enough nodes.
+        // Without advance reservations, a head that is granted by count fits as soon as enough
+        // nodes are free.
         let by_count = answers == Answers::Count && self.reserved.is_none();
         let probe = if by_count { first } else { usize::midpoint(first, times.len()) };
         self.bisect(walk, times, first, probe)

@@ -64,7 +64,7 @@ pub(super) struct Easy<S> {
     holds: bool,
     search: S,
     reservation: Option<Reservation>,
-    /// The machine's state after the last decision. It changes whenever a job ends.
+    /// The machine's state after the last decision. The state changes whenever a job ends.
     state: u64,
     promise: HeadPromise,
 }

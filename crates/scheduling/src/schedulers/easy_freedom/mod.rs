@@ -18,9 +18,9 @@
 //!    reserved from its start time on. The reservation lasts until the head changes, until the
 //!    reserved time passes and the head has not started, or until an option that is no later costs
 //!    less.
-//! 2. The other jobs are tried in order of arrival. Each may start outside the reservation, or
-//!    anywhere if it is predicted to end by the reserved time. It starts if its cheapest option is
-//!    to start now.
+//! 2. The other jobs are tried in order of arrival. A job may start outside the reservation or, if
+//!    it is predicted to end by the reserved time, anywhere. It starts if its cheapest option is to
+//!    start now.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. h requests 4 in a row for 10, and takes 50% longer in
@@ -66,7 +66,7 @@ pub(crate) static ENTRY: Entry = Entry {
 };
 
 /// Returns true if a scheduler takes communication times into account. Only `easy-freedom` does.
-/// Communication times are predicted only for logs that specify a communication share.
+/// Even then, communication times are predicted only for logs that specify a communication share.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }

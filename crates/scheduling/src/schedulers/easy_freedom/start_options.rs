@@ -12,7 +12,7 @@ use super::price::Price;
 pub(super) struct StartOption {
     pub(super) at: Time,
     pub(super) placement: Placement,
-    /// The job's extra run time on these nodes, compared with its requested box.
+    /// The job's extra run time on these nodes, relative to its requested box.
     pub(super) added: Time,
 }
 
@@ -21,12 +21,12 @@ pub(super) trait MachineAt {
     /// Returns the strategy's placement for a request.
     fn place(&mut self, request: &Request) -> Option<Placement>;
 
-    /// Returns the job's extra run time on these nodes, compared with its requested box, or `None`
-    /// if the job may not start on these nodes.
+    /// Returns the job's extra run time on these nodes, relative to its requested box, or `None` if
+    /// the job may not start on these nodes.
     fn added_time(&mut self, placement: &Placement) -> Option<Time>;
 }
 
-/// A search for a job's cheapest option. It visits times in order.
+/// A search, in order of time, for a job's cheapest option.
 ///
 /// A level of freedom stays open until a start is found at that level. Freer levels allow every
 /// placement that tighter levels allow, so they close no later.

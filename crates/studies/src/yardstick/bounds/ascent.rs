@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use super::greedy::{latest_first, reached};
 use super::{Prices, SCALE, Task};
 
-/// The number of consecutive steps without a better bound before the step size is halved.
+/// The number of consecutive steps without a better bound after which the step size is halved.
 const PATIENCE: u32 = 10;
 
 /// Computes prices for a set of jobs. The initial prices come from the mean-busy-time relaxation
@@ -162,8 +162,8 @@ fn top(waiting: &BinaryHeap<Waiting>) -> Option<usize> {
     waiting.peek().map(|&Waiting(_, at)| at)
 }
 
-/// Computes prices backward from the end. All pieces of the same job lie on one line. Two lines
-/// intersect where one job follows another.
+/// Computes prices backward from the end. All pieces that belong to the same job lie on one line.
+/// Two lines intersect where one job follows another.
 fn price_pieces(segments: &[Segment], density: &dyn Fn(usize) -> f64, jobs: usize) -> Vec<Piece> {
     let mut intercepts: Vec<Option<f64>> = vec![None; jobs];
     let (mut price, mut begin) = (0.0, f64::INFINITY);

@@ -49,7 +49,7 @@ impl<'t> Counts<'t> {
         self.waiting.iter().copied().filter(|&at| self.tasks[at].nodes <= self.free)
     }
 
-    /// Advances to the next release or end of a job. Returns false if there is none.
+    /// Advances to the next time when a job is released or ends. Returns false if there is none.
     pub(super) fn advance(&mut self) -> bool {
         let release = self.coming.last().map(|&at| self.tasks[at].release);
         let end = self.running.peek().map(|&Reverse((end, _))| end);
@@ -88,8 +88,8 @@ impl<'t> Counts<'t> {
         end
     }
 
-    /// Returns the cost of all jobs that have not started yet. Assumes that from now on, in queue
-    /// order, every job is started as soon as it fits.
+    /// Returns the cost of all unstarted jobs if, from now on, jobs are tried in queue order and
+    /// each one is started as soon as it fits.
     pub(super) fn rest(mut self) -> i64 {
         let mut sum = 0;
         loop {

@@ -1,5 +1,5 @@
-//! Certified lower bounds on the cost of any schedule for a set of jobs, and schedules that
-//! consider only node counts, for comparison.
+//! Certified lower bounds on the cost of any schedule for a set of jobs, and (for comparison)
+//! schedules that consider only node counts.
 //!
 //! The certificate for a sum of weighted completion times is a price curve: the price of using one
 //! node for one second, as a function of time. Prices are non-negative, constant within each

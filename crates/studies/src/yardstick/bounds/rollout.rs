@@ -26,8 +26,8 @@ pub enum Arrivals {
 }
 
 /// Returns each job's end time in seconds, in the order of `tasks`, or `None` for a job that needs
-/// more than `capacity` nodes. Run times are known in advance. There are O(jobs) decisions, each of
-/// which tries O(jobs) starts, and each start takes O(jobs x jobs) time.
+/// more than `capacity` nodes. Run times are known in advance. Makes O(jobs) decisions. Each
+/// decision tries O(jobs) starts, and each try takes O(jobs x jobs) time.
 ///
 /// ```
 /// use pavior_studies::yardstick::bounds::{Arrivals, Task, look_ahead};

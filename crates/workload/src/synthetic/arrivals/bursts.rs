@@ -1,4 +1,4 @@
-//! Jobs in bursts, as submitted by scripts and parameter studies.
+//! Jobs that arrive in bursts, like those from scripts and parameter studies.
 //!
 //! After each job, the burst continues with probability 1 - 1/`size`, so the number of jobs in a
 //! burst is geometric with mean `size`. Gaps within a burst are exponential, with a mean of

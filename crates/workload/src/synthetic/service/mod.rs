@@ -11,7 +11,7 @@ use crate::{Service, TimeUnit};
 
 /// The implementation of a service distribution.
 pub struct ServiceDistribution {
-    /// The time unit of workloads with this service, which is cycles if messages are simulated.
+    /// The time unit of workloads with this service: cycles if messages are simulated.
     pub unit: TimeUnit,
     /// The constructor.
     pub build: fn(&Options) -> Box<dyn DrawService>,

@@ -1,4 +1,4 @@
-//! Distributions of the boxes that synthetic jobs request. Each is in its own file.
+//! Distributions of the boxes that synthetic jobs request. Each distribution is in its own file.
 
 mod exponential;
 mod pods;
@@ -33,8 +33,8 @@ impl Family for SideDistribution {
 /// A `supports` function for distributions that are defined on every machine.
 const ANY_GRID: fn(&Options, &Grid) -> Result<(), String> = |_, _| Ok(());
 
-/// Sides drawn independently for each axis in the order x, y, z, by calling `side` with the axis
-/// length. Nothing is drawn for axes that the machine lacks.
+/// Sides that are drawn independently by calling `side` with the length of each axis, in the order
+/// x, y, z. Nothing is drawn for axes that the machine lacks.
 struct PerAxis<F> {
     grid: Grid,
     side: F,

@@ -1,4 +1,4 @@
-//! Sides that are small more often than large, as in the GABL and NAS papers.
+//! Sides that are more often small than large, as in the GABL and NAS papers.
 //!
 //! L is the axis length. A side is in [1, L/8] with probability 0.4, and in [L/8+1, L/4], [L/4+1,
 //! L/2] or [L/2+1, L] with probability 0.2 each. Within each interval, the side is uniform.

@@ -23,8 +23,8 @@
 //!
 //! `--dependency=after*` in `SubmitLine` names the jobs on which a job depends.
 //!
-//! Source: the `sacct` manual page (Slurm 25.05), and `convert_num_unit` in its source code for
-//! counts such as `1K`. Cost: one pass over the bytes, keeping an entry per job in memory.
+//! Source: the `sacct` manual page (Slurm 25.05) and, for counts such as `1K`, `convert_num_unit`
+//! in Slurm's source code. Cost: one pass over the bytes, keeping an entry per job in memory.
 
 pub(super) mod cells;
 pub(super) mod dependency;
@@ -43,8 +43,8 @@ use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is the header of a `sacct` log, or the header of an aligned table, which
-/// is rejected later.
+/// Returns true if a line is the header of a `sacct` log or of an aligned table. Aligned tables are
+/// rejected later.
 pub(super) fn is_header(line: &[u8]) -> bool {
     header::names_jobs(line) || header::is_aligned(line)
 }
@@ -303,7 +303,7 @@ impl<'l> Row<'l> {
         )))
     }
 
-    /// Returns the text in a column that may contain delimiters, or `""` if it is ambiguous.
+    /// Returns the text in a column that may contain delimiters, or `""` if the text is ambiguous.
     fn text(&self, text: usize) -> &[u8] {
         let Some(cells) = self.layout.text(text, self.cells()) else { return &[] };
         &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]

@@ -23,8 +23,8 @@ pub(super) struct Example {
 }
 
 /// Reads examples from a log with one job per line: the first line that was skipped for each
-/// reason, and the first that is out of order. Only regular files have examples, because standard
-/// input and pipes cannot be read twice.
+/// reason, and the first that is out of order. Examples are taken only from regular files, because
+/// standard input and pipes cannot be read twice.
 ///
 /// # Errors
 /// Returns an error if the file can no longer be read.

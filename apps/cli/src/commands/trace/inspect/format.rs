@@ -46,7 +46,7 @@ pub(super) fn spread_in_words(spread: &Spread) -> String {
     quantiles(spread).map(cell).join(", ")
 }
 
-/// Formats a field's most frequent values, each followed by its number of jobs.
+/// Formats a field's most frequent values, each followed by the number of jobs that have it.
 pub(super) fn most_frequent(class: &Class) -> String {
     let all: Vec<String> =
         class.most.iter().map(|top| format!("{} ({})", top.value, top.jobs)).collect();

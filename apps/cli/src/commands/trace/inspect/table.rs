@@ -54,7 +54,7 @@ pub(super) fn table(inspection: &Inspection<'_>) -> String {
     text
 }
 
-/// Formats a title and indented lines, or nothing if there are no lines.
+/// Formats a title and indented lines. Without any lines, returns an empty string.
 fn section(title: &str, lines: impl IntoIterator<Item = String>) -> String {
     let mut text = String::new();
     for line in lines {

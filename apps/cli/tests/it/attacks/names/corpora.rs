@@ -245,8 +245,8 @@ pub(super) fn experiments(name: &str) -> Vec<Attempt> {
     tries
 }
 
-/// Returns attempts that use the name in file names and option values. Returns none if the name is
-/// too long for a file name or contains NUL or `/`.
+/// Returns attempts that use the name in file names and option values. Returns no attempts if the
+/// name is too long for a file name or contains NUL or `/`.
 pub(super) fn paths(name: &str) -> Vec<Attempt> {
     if name.len() > 200 || name.contains(['\0', '/']) {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! Tests hostile names in all kinds of input for all commands. The output cannot move the cursor,
-//! reverse text or begin another line. Output for humans also has a bounded length.
+//! Tests hostile names in all kinds of input to all commands: the output cannot move the cursor,
+//! reverse text or begin another line, and output for humans also has a bounded length.
 
 mod corpora;
 
@@ -87,7 +87,7 @@ fn run(one: &Attempt) -> Output {
     pavior(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &one.input)
 }
 
-/// Runs the attempts for one kind of input. Only long test runs include all of them.
+/// Runs the attempts for one kind of input. Only long test runs make every attempt.
 fn attack(what: &str, tries: fn(&str) -> Vec<Attempt>) {
     let step = pavior_trials::size(101, 5, 1);
     let (mut tried, mut faults) = (0, Vec::new());

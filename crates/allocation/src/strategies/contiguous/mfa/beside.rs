@@ -161,7 +161,7 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
     (task < n).then_some((at % n) as u16)
 }
 
-/// Along a side, the base coordinates at which the task's range overlaps the submesh's range.
+/// The base coordinates along a side at which the task's range overlaps the submesh's range.
 #[derive(Clone, Copy)]
 struct Along {
     /// The axis length.

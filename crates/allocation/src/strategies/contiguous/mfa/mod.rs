@@ -15,7 +15,7 @@
 //!
 //! The strategy finds a free placement whenever one exists. Move any free placement left and then
 //! down until it is stuck: it is then at <0,0>, or touches the right or top side of a busy submesh.
-//! On a ring, it may move around forever, but then coordinate 0 is also free.
+//! On a ring, the placement may move around forever, but then it is also free at coordinate 0.
 //!
 //! On a mesh, the chosen placement does not always have the most contact. With `corners=all`, it
 //! does, because all of the machine's corners are scored: a placement that touches no busy submesh
@@ -42,8 +42,8 @@
 //! 2. The best index starts at p + q, so lower indices are ignored, and some tasks that fit are
 //!    refused. Here, it starts below 0, and <0,0> is scored like any other base.
 //! 3. The loop over orientations forgets the best base in the first orientation. According to the
-//!    text, the second orientation is tried only if the first one fails, and this implementation
-//!    does that (`turn=best` takes the better of the two).
+//!    text, and in this implementation, the second orientation is tried only if the first one fails
+//!    (`turn=best` takes the better of the two).
 //! 4. Each base has a single mark instead of a status of 1 or 2.
 //!
 //! `printed` reproduces defects 2 and 3 and the blind fallback to <0,0>, but never grants nodes
@@ -145,8 +145,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// MFA's engine, which finds the same placement as the walk without walking. The module
-/// documentation explains why the two agree.
+/// MFA's engine, which finds the walk's placement without walking. The module documentation
+/// explains why the two agree.
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,

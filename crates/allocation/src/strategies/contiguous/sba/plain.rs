@@ -55,9 +55,9 @@ fn meets(area: &Area, other: &Area) -> bool {
     (0..3).all(|axis| area[axis].low <= other[axis].high && other[axis].low <= area[axis].high)
 }
 
-/// Subtracts a coverage from an area and pushes the remaining disjoint pieces. The pieces at the
-/// ends along x have full depth and height, those at the ends along y have full height, and those
-/// along z are in the middle. The last piece is pushed first.
+/// Subtracts a coverage from an area and pushes the remaining disjoint pieces onto the stack, last
+/// piece first. The pieces at the ends along x have the area's full depth and height, those at the
+/// ends along y have its full height, and those along z are in the middle.
 fn push_pieces(area: Area, hole: &Area, checked: usize, stack: &mut Vec<(Area, usize)>) {
     let (mut below, mut above) = ([None; 3], [None; 3]);
     let mut middle = area;

@@ -6,8 +6,8 @@
 //!   . o o 1
 //! ```
 //!
-//! The next node depends only on the set, so growth stops at a set that was reached before, because
-//! the result would be the same.
+//! The next node depends only on the set. Growth therefore stops at a set that was reached before,
+//! because the result would be the same.
 //!
 //! Invariant: marks and lists are empty between calls to `grow`.
 //!
@@ -129,8 +129,8 @@ impl CompactRegions {
         Region { next, nodes, hashes }
     }
 
-    /// Returns true if an earlier call reached the same set, and the set is complete or that call
-    /// used the same rule.
+    /// Returns true if an earlier call reached the same set, and either the set is complete or that
+    /// call used the same rule.
     fn is_known(&self, region: &Region, nodes: usize) -> bool {
         let last = region.nodes.len() - 1;
         let hash = region.hashes[last];

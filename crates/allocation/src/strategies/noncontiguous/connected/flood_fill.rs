@@ -1,5 +1,5 @@
-//! Flood fill from several nodes simultaneously. It counts the nodes that a set cuts off from the
-//! largest remaining part of its component.
+//! A flood fill that starts at several nodes simultaneously. It counts the nodes that a set cuts
+//! off from the largest remaining part of its component.
 //!
 //! ```text
 //!   . . o . .      the set o leaves two parts of two nodes each. A flood begins at each
@@ -12,7 +12,7 @@
 //!
 //! Invariant: `marks` is [`UNREACHED`] everywhere between queries.
 //!
-//! Cost: O(nodes in the set, in all remaining parts but one, and near the set).
+//! Cost: O(nodes in or near the set, plus nodes in all remaining parts but one).
 
 use super::component::ComponentGraph;
 
@@ -35,7 +35,7 @@ const BARRED: u32 = u32::MAX - 1;
 
 #[derive(Clone, Copy)]
 struct Flood {
-    /// The flood into which this one was merged, or itself.
+    /// The flood that this one was merged into, or this one.
     parent: u32,
     nodes: u32,
     /// The number of nodes whose neighbors have not been visited yet, or 0 if the flood has ended.
@@ -88,8 +88,8 @@ impl FloodFill {
         progress
     }
 
-    /// Finds the nodes in a connected region that taking `node` would separate from the region's
-    /// main part. `is_in` selects the nodes in the region.
+    /// Finds the nodes of a connected region that would be separated from the region's main part if
+    /// `node` were taken. `is_in` selects the nodes in the region.
     ///
     /// The main part is the one whose flood ends last or, if the other parts contain more than
     /// `most` nodes, the largest one. Each node in the result is adjacent to `node` or to an

@@ -5,7 +5,7 @@
 //! a far node stays beyond the bound and need not be visited while any near node is within the
 //! bound.
 //!
-//! Invariant: every far node's sum of hops is above `bound`.
+//! Invariant: every far node's sum of hops exceeds `bound`.
 //!
 //! Cost: O(1) per visited node. After about 32 removals, the neighbors are divided again.
 

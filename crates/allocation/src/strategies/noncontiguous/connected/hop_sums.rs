@@ -43,7 +43,7 @@ struct Axis {
     ring: bool,
     sums: Vec<u64>,
     known: Range<usize>,
-    /// The number of hops between coordinates, by their difference (from 1 - side to side - 1).
+    /// The number of hops between two coordinates, by their difference (from 1 - side to side - 1).
     hops: Vec<u64>,
 }
 

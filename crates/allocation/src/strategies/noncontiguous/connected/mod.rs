@@ -29,9 +29,9 @@
 //!    it cuts off more nodes than are missing. If no other neighbor remains, the deferred neighbor
 //!    that cuts off the fewest nodes is taken, together with as many of those nodes as are missing.
 //! 4. If these sets also cut off nodes, and the component has at most 128 nodes: all of its
-//!    connected sets of n nodes, by branch and bound. The first of the sets that cut off the fewest
-//!    nodes is a candidate. If the search exceeds 2^14 steps over all components, the best set
-//!    found so far is the candidate.
+//!    connected sets of n nodes, by branch and bound. Among the sets that cut off the fewest nodes,
+//!    the first one is a candidate. If the search exceeds 2^14 steps over all components, the best
+//!    set found so far is the candidate.
 //!
 //! The candidate that cuts off the fewest free nodes from the largest remaining part of its
 //! component is granted. Ties go to the smallest sum of hops between the candidate's nodes, then to

@@ -133,8 +133,8 @@ impl ConnectedSearch {
         })
     }
 
-    /// Adds free boxes of a shape as candidates, stopping after the first one that cuts off no
-    /// nodes. If `at_once` is true, returns that box instead.
+    /// Adds free boxes of a shape as candidates, up to and including the first one that cuts off no
+    /// nodes. If `at_once` is true, returns that one instead of adding it.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let hops = hops_in(&self.grid, sides);
         if !at_once && self.most() < hops {
@@ -163,7 +163,7 @@ impl ConnectedSearch {
         None
     }
 
-    /// Adds sets grown in the smallest components as candidates.
+    /// Grows sets in the smallest components and adds them as candidates.
     fn grow(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let mut left = self.most_grown(nodes);
         for &number in components.iter().take(COMPONENTS) {
@@ -194,8 +194,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// Adds more candidates as long as every candidate cuts off nodes. These are closed regions,
-    /// one component at a time, and, in small components, sets found by branch and bound.
+    /// While every candidate cuts off nodes, adds more candidates, one component at a time: closed
+    /// regions and, in small components, sets found by branch and bound.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
         for &number in components {

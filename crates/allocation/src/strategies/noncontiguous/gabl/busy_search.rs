@@ -120,7 +120,7 @@ mod tests {
     use pavior_mesh::{NodeId, Occupancy};
 
     /// The search by bases must find the same boxes in the same order as the plain search. It looks
-    /// boxes up by node if the list is long, and iterates over the list if it is short.
+    /// boxes up by node in long lists, and iterates over short ones.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [

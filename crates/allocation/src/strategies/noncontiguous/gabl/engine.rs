@@ -1,5 +1,5 @@
-//! GABL's engine, which computes each shape's set of all bases and chooses among the bases in
-//! busy-list order.
+//! GABL's engine, which computes the set of all bases for each shape and chooses among these bases
+//! in busy-list order.
 //!
 //! Invariant: the pieces are the same as the plain search's. During the search for one shape, bases
 //! are removed but never added, so a busy box without an adjacent base is skipped for good.
@@ -60,7 +60,7 @@ impl Engine {
         busy.next(&self.bases)
     }
 
-    /// Finds the same pieces as [`plain::pieces`](super::plain::pieces), but using the bases of all
+    /// Finds the same pieces as [`plain::pieces`](super::plain::pieces), but uses the bases of all
     /// the shapes. Each shape must be one node shorter than the previous one.
     pub(super) fn pieces(
         &mut self,

@@ -119,7 +119,7 @@ struct Greedy {
     largest: bool,
     busy: BusySearch,
     /// The engine, or `None` with `plain` or `shape=largest`. Even with an engine, the plain search
-    /// is used when the busy list is short, because it is then faster.
+    /// is used for a short busy list, because the plain search is then faster.
     engine: Option<Engine>,
 }
 

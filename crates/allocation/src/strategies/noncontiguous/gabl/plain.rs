@@ -1,8 +1,8 @@
 //! GABL's plain search, which searches the busy list for each piece. The list also contains the
 //! pieces found so far.
 //!
-//! Invariant: a shape that is too large or not free stays that way, so each shape is tried until it
-//! fails, and never again.
+//! Invariant: once a shape is too large or fits nowhere, this does not change, so each shape is
+//! tried until it fails, and never again.
 //!
 //! Cost: one O(B^2) search per piece and shape, for B busy boxes.
 

@@ -15,7 +15,7 @@ use pavior_mesh::{Grid, Sides, volume};
 #[derive(Clone, Copy)]
 pub(super) struct Shapes {
     grid: Grid,
-    /// True if the last of several longest sides shrinks, rather than the first.
+    /// True if, among several longest sides, the last one shrinks rather than the first.
     last_of_ties: bool,
 }
 

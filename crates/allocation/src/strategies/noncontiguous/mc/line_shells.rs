@@ -128,9 +128,9 @@ impl LineShells {
             let (low, end) = (low + n, end + n);
             (sum(end, end + last), sum(low + 1 - last, low + 1))
         } else {
-            // The number of each sum's terms that are on the line. Beyond the line, each term in
-            // the sum at the ends is the total number of free nodes, and each term at the lows is
-            // 0.
+            // The number of terms on the line, for each sum. Beyond the line, each term of the sum
+            // over the ends is the total number of free nodes, and each term of the sum over the
+            // lows is 0.
             let (end_terms, low_terms) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
             let all = u64::from(self.below[self.side]);
             let ends = if end_terms > 0 { sum(end, end + end_terms) } else { 0 };

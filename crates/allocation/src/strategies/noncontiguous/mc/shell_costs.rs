@@ -194,8 +194,8 @@ impl ShellCosts {
                 free[lane] = above.wrapping_sub(below).wrapping_sub(free[lane]);
             }
         };
-        // First count the planes before the box. The second call subtracts this count from the
-        // count of all planes up to the end of the box.
+        // First count the free nodes before the box along z. The second call subtracts this count
+        // from the count up to the end of the box.
         if low_z_end_y != low_z_low_y {
             subtract_from(low_z_end_y, low_z_low_y);
         }
@@ -204,8 +204,8 @@ impl ShellCosts {
     }
 
     /// Returns the table rows that determine the number of free nodes in a box: the rows at the
-    /// box's end and start in y, first in the plane at its end in z and then in the plane at its
-    /// start in z. The last two rows are 0 if the plane at its start is the border.
+    /// box's end and start along y, first in the plane at the box's end along z and then in the
+    /// plane at its start along z. If the latter plane is the border, the last two rows are 0.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));

@@ -14,7 +14,7 @@
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// The nodes that a center offers, described in terms of shells, and their cost.
+/// The nodes that a center offers, described by their shells, and the cost of these nodes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     /// The sum of the offered nodes' shell numbers.

@@ -1,8 +1,8 @@
 //! The nodes that a center takes: all free nodes in the shells before the last one, followed by the
 //! first free nodes (in row-major order) in the last shell, up to the requested number.
 //!
-//! Invariant: exactly the requested number of nodes is taken, and they are the same nodes that the
-//! plain search takes one by one.
+//! Invariant: exactly the requested number of nodes is taken. The plain search takes the same nodes
+//! one by one.
 //!
 //! Cost: O(words in the rows of the last shell's box).
 

@@ -21,8 +21,8 @@
 //! connected set is large enough, the first nucleus continues to grow from the nearest free node.
 //!
 //! Cost: one First Fit search per shape, L and nucleus. The engine tries Ls and nuclei only if some
-//! connected set of free nodes has n nodes. Finding these sets takes O(N/64), plus O(r log r) for r
-//! runs of free nodes. Testing whether growth succeeds takes O(log r) per base (O(n) with
+//! connected set of free nodes has n nodes. Finding the connected sets takes O(N/64), plus O(r log
+//! r) for r runs of free nodes. Testing whether growth succeeds takes O(log r) per base (O(n) with
 //! `right-up`). The growth itself takes O(n log n) and happens only once. A release costs nothing.
 //!
 //! Source: Shdefat, Bani-Mohammad & Ababneh, "On allocation algorithms for manycore systems with

@@ -5,7 +5,7 @@
 //! size is enough. With right-up neighbors, `reaches` runs a flood fill.
 //!
 //! Invariant: `reaches` returns true if and only if `grow` can reach the requested number by adding
-//! only neighbors. If it cannot, `grow` continues from the nearest free node.
+//! only neighbors. Otherwise, `grow` continues from the nearest free node.
 //!
 //! Cost: O(N/64), plus O(r log r), per state with r runs of free nodes. `reaches` takes O(log r)
 //! with four-way neighbors and O(n) with right-up neighbors. `grow` takes O(n log n), and O(N) if

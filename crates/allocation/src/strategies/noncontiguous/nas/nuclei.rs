@@ -30,8 +30,8 @@ fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     (first..=last).step_by(step.max(1) as usize)
 }
 
-/// Returns the nuclei of S(a,b), where a is the longer side, that have fewer than n nodes and fit
-/// the grid.
+/// Returns the nuclei of S(a,b) that have fewer than n nodes and fit the grid. Side a is the longer
+/// one.
 pub(super) fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Sides> {
     let (a, b) = (i32::from(a.max(b)), i32::from(a.min(b)));
     let ks = schedule(a, b).take_while(move |_| b >= 2);

@@ -1,8 +1,8 @@
 //! The cables of a machine whose partitions have their own networks.
 //!
-//! Partitions on the same line compete for a cable only if they are rings through part of the line,
-//! and only for the cable that closes the line. The cables between a partition's units belong to no
-//! other partition, and a ring through the whole line needs no other cable.
+//! Partitions on the same line compete only if they are rings through part of the line, and only
+//! for the cable that closes the line. The cables between a partition's units belong to no other
+//! partition, and a ring through the whole line needs no other cable.
 //!
 //! ```text
 //!   +-a===a---.---.-+     a ring of the two units a returns through the others

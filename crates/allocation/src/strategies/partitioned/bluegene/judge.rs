@@ -13,7 +13,7 @@ use super::{family, torus_axes};
 use crate::Placement;
 use crate::claim::Scene;
 
-/// Returns true if some allowed box has all of its units and cables available.
+/// Returns true if all units and cables of some allowed box are available.
 pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     let (grid, users) = (scene.free.grid(), Users::of(scene));
     family(scene.request, grid, scene.options).iter().any(|shape| {

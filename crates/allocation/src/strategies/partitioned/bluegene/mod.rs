@@ -186,7 +186,7 @@ struct BlueGene {
 }
 
 impl BlueGene {
-    /// Finds the first partition of a shape whose units and cables are all available.
+    /// Finds the first box of a shape such that all of the box's units and cables are available.
     fn first(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
         self.cables.usable(free, shape, &mut self.usable);
         let base = self.bases.find(&self.usable, shape, Scan::default())?;

@@ -32,8 +32,8 @@ pub(crate) struct Root {
     /// The root's lowest corner.
     pub(crate) base: Coordinates,
     /// The sides of the root's blocks, by level, ending with the root itself. A block has R times
-    /// as many nodes as a block one level below. Each of its sides is either as long as that
-    /// block's side or twice as long.
+    /// as many nodes as a block one level below. Each side of the larger block is as long as the
+    /// smaller block's side or twice as long.
     pub(crate) sides_by_level: Arc<[Sides]>,
 }
 
@@ -228,7 +228,7 @@ impl Buddies {
                 while x < x1 {
                     let root = self.root(self.grid.id([x as u16, y, z]));
                     let cuboid = self.cuboid(root);
-                    // A root may appear in several rows; process it only in the first of these.
+                    // A root may appear in several rows; process it only in the first one.
                     if y == y0.max(cuboid.base[1]) && z == z0.max(cuboid.base[2]) {
                         change(self, root);
                     }

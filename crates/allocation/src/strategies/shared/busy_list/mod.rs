@@ -1,4 +1,4 @@
-//! The busy list: the allocated boxes, in order of grant or in another order.
+//! The busy list: the allocated boxes, in grant order or in another order.
 //!
 //! A box is found by its base: a hash table maps the base to the box's key, and a binary search
 //! finds the key's position. With `owners`, the list also stores which box contains each node.

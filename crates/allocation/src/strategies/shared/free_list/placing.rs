@@ -129,7 +129,7 @@ fn fits(entry: &Cuboid, shape: Sides) -> bool {
     (0..3).all(|axis| shape[axis] <= entry.sides[axis])
 }
 
-/// Returns a request's placements at an entry's corners, each with its orientation's index.
+/// Returns a request's placements at an entry's corners, each with the index of its orientation.
 fn corners<'a>(
     list: &'a [Cuboid],
     grid: &'a Grid,

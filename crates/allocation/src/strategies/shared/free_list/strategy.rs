@@ -16,8 +16,8 @@ pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
     /// Adds the given nodes to the free nodes.
     fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid);
 
-    /// Returns the number of entry comparisons that the rule makes itself, without the list's
-    /// methods.
+    /// Returns the number of entry comparisons made by the rule itself, excluding those made by the
+    /// list's methods.
     fn upkeep(&self) -> u64 {
         0
     }

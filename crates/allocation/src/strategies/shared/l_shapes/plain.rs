@@ -1,5 +1,5 @@
-//! A plain search for L-shapes that tests one base at a time. It is the reference for the search by
-//! sets of bases.
+//! A plain search for L-shapes, testing one base at a time. It is the reference for the search that
+//! uses sets of bases.
 //!
 //! Cost: O(N) per state, and O(bases) per L.
 

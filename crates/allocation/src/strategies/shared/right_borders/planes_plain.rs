@@ -107,7 +107,7 @@ impl PlaneSubtraction {
         most
     }
 
-    /// Returns the lowest base in the first of a plane's pieces that no busy box covers.
+    /// Returns the lowest base in a plane's first uncovered piece.
     fn first_base(&mut self, plane: Plane, shape: Sides) -> Option<Cuboid> {
         self.clear_plane(plane);
         let piece = self.plane.first()?;
@@ -115,7 +115,7 @@ impl PlaneSubtraction {
     }
 
     /// Sets the field `plane` to the part of a plane that no busy box covers. Returns the maximum
-    /// number of pieces reached in the process.
+    /// number of pieces at any point in the process.
     fn clear_plane(&mut self, plane: Plane) -> usize {
         self.plane.clear();
         self.plane.extend(plane.pieces.iter());

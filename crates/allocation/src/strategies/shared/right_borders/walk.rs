@@ -12,7 +12,7 @@
 //!
 //! 1. searches the left face, if [`BorderWalk::has_left_face`];
 //! 2. calls [`BorderWalk::skip_to_first`];
-//! 3. calls [`BorderWalk::next`] for a box and, as long as there is no base next to the box, calls
+//! 3. calls [`BorderWalk::next`] to get a box; as long as there is no base next to that box, calls
 //!    [`BorderWalk::pass`] and repeats this step.
 //!
 //! Invariant: bases may be removed during a walk but never added. The walk may stop at a box whose
@@ -58,7 +58,7 @@ enum Finder {
     /// Finds the first box via the nodes left of the bases, and finds the other boxes as `Columns`
     /// does.
     FirstKey,
-    /// Finds all boxes via the nodes left of the bases when the walk starts.
+    /// When the walk starts, finds all boxes via the nodes left of the bases.
     AllKeys,
 }
 
@@ -126,8 +126,8 @@ impl BorderWalk {
         }
     }
 
-    /// Returns the next box with a possible base in the column to its right. `granted` is the list
-    /// of the machine's boxes, if it might store which box contains each node.
+    /// Returns the next box for which the column to the right may contain a base. `granted` is the
+    /// list of the machine's boxes, if that list might store which box contains each node.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -165,7 +165,7 @@ impl BorderWalk {
         if right >= self.side { right - self.side } else { right }
     }
 
-    /// Returns the next box in a list whose column to the right may contain a base.
+    /// Returns the next box in a list for which the column to the right may contain a base.
     fn next_along(&mut self, list: List, boxes: &[Cuboid]) -> Option<Stop> {
         let from = self.passed(list);
         let rest = boxes.get(from..).unwrap_or(&[]);

@@ -86,7 +86,7 @@ impl NodeTimeline {
         }
     }
 
-    /// Returns a placement's nodes as a set, if it has so many parts that a set is faster.
+    /// Returns a placement's nodes as a set if its many parts make a set faster to use.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
         /// The approximate number of words that can be updated in the time it takes to update one
         /// part.
@@ -101,8 +101,8 @@ impl NodeTimeline {
         })
     }
 
-    /// Returns the first time before a slot at which the slot's nodes are free, either for the
-    /// job's whole estimated run time or until the slot begins.
+    /// Returns the first time from which a slot's nodes are free before the slot begins, either for
+    /// the job's whole estimated run time or until the slot begins.
     pub(super) fn earlier_on_same_nodes(
         &self,
         slot: &Slot<Placement>,
@@ -178,8 +178,8 @@ impl NodeTimeline {
         Some(first..end)
     }
 
-    /// Merges a segment into the previous one if the two are equal; otherwise, records whether it
-    /// begins at a dip. Does nothing for the first segment or for an index past the end.
+    /// Merges a segment into the previous one if the two are equal; otherwise, records whether the
+    /// segment begins at a dip. Does nothing for the first segment or for an index past the end.
     fn join(&mut self, index: usize) {
         if !(1..self.from.len()).contains(&index) {
             return;

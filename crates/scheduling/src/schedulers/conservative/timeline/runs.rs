@@ -1,7 +1,7 @@
 //! Runs of segments: within a run, the later a job begins, the more nodes are free for it.
 //!
-//! As its start time moves later, a job leaves some dips behind and reaches new ones. In between,
-//! it spans the same dips:
+//! As its start time moves later, a job leaves some dips behind and reaches new ones. Between such
+//! changes, it spans the same dips:
 //!
 //! ```text
 //!                 dip
@@ -28,8 +28,8 @@ use super::search::Search;
 use super::window::{Entered, Window};
 use crate::schedulers::conservative::slot::Interval;
 
-/// An inclusive range of segments. A job spans the same dips no matter in which of these segments
-/// it begins.
+/// An inclusive range of segments. A job spans the same dips no matter which of these segments it
+/// begins in.
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) last: usize,

@@ -6,8 +6,8 @@
 //! If the job's answers are monotone, most segments are ruled out in groups:
 //!
 //! 1. If start times are within half the job's length of each other, the resulting runs overlap by
-//!    at least half. If the job does not fit in this shared part, it fits at none of these start
-//!    times. Deciding this usually takes one query, after a check of a few dips in the shared part.
+//!    at least half. If the job does not fit in this overlap, it fits at none of these start times.
+//!    This usually takes one query to decide, after a few dips in the overlap have been checked.
 //! 2. The remaining segments are divided into [`Runs`]. Within a run, the free nodes only increase.
 //!    The run's last segment is tried first. If the job fits there, the other segments are
 //!    bisected.

@@ -1,4 +1,4 @@
-//! The nodes free throughout a sliding window of time.
+//! The nodes that are free throughout a sliding time window.
 //!
 //! A dip is a time when nodes stop being free. Between dips, free nodes stay free. The nodes free
 //! at the start of a window and at each of its dips are therefore free throughout it.
@@ -14,8 +14,8 @@
 //!
 //! When a dip without an entry leaves, each of the remaining dips gets an entry.
 //!
-//! Invariant: the nodes free at all dips are those in both the top entry, if there is one, and
-//! `at_others`, if it is set.
+//! Invariant: a node is free at all dips if and only if it is in both the top entry, if there is
+//! one, and `at_others`, if it is set.
 //!
 //! Cost: each dip enters once, gets an entry once and leaves once, at O(N/64) words each time.
 
@@ -33,7 +33,7 @@ use crate::schedulers::conservative::slot::Slot;
 pub(super) enum Entered {
     /// All dips.
     All,
-    /// The requested number of dips. There may be more.
+    /// The requested number of dips. More dips may follow.
     Some,
     /// Only the dips before one with too few free nodes. Contains that dip's segment.
     Short(usize),
