@@ -35,7 +35,7 @@ pub enum SlurmError {
     Io {
         /// The file, address or resource.
         subject: String,
-        /// The system's error.
+        /// The operating system's error.
         error: io::Error,
     },
     /// The scheduler or strategy failed.

@@ -13,7 +13,7 @@ pub enum FileError {
     Read {
         /// The file's path.
         path: PathBuf,
-        /// The system's error, or a description of the problem.
+        /// The operating system's error, or a description of the problem.
         reason: io::Error,
     },
     /// The destination cannot be written to, for example because its directory is missing or
@@ -22,7 +22,7 @@ pub enum FileError {
     Place {
         /// The file's path.
         path: PathBuf,
-        /// The system's error, or a description of the problem.
+        /// The operating system's error, or a description of the problem.
         reason: io::Error,
     },
     /// Writing failed partway through, for example because the disk is full.
@@ -30,7 +30,7 @@ pub enum FileError {
     Write {
         /// The file's path.
         path: PathBuf,
-        /// The system's error.
+        /// The operating system's error.
         source: io::Error,
     },
     /// An output is the same file as an input or another output.

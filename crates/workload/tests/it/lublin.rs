@@ -22,7 +22,7 @@ fn sizes_have_the_published_proportions() {
         let model = Lublin::new(class, 128);
         let all = jobs(class, 128, 40_000);
         close(share(&all, |job| job.nodes == 1), model.serial, 0.01, "serial");
-        // Some parallel sizes are powers of two by chance.
+        // Some parallel jobs get a power of two by chance.
         let pow2 = share(&all, |job| job.nodes > 1 && job.nodes.is_power_of_two());
         assert!(pow2 > model.pow2 - 0.01 && pow2 < 1.0 - model.serial, "{class:?}: {pow2}");
         let most = libm_exp2(model.uhi.round());

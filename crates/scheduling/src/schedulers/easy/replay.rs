@@ -18,8 +18,8 @@ use crate::shared::ends::{End, Expected, Instant, instants};
 use crate::{AdvanceReservation, MachineView};
 
 /// Finds the head's earliest reservation before `limit`. If there are no advance reservations, also
-/// returns a fork for the moment just before the reservation (or before `limit`). In this fork,
-/// every job with an earlier expected end has ended.
+/// returns a fork as of just before the reservation (or `limit`). In this fork, every job that is
+/// expected to end earlier has ended.
 pub(super) fn replay(
     head: &Job,
     expected: &Expected<'_>,
