@@ -173,7 +173,7 @@ def test_old_names_of_logs_warn(tmp_path: Path) -> None:
     (tmp_path / "log.swf").write_text("1 0 0 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n")
     with pytest.warns(DeprecationWarning, match="Trace"):
         assert len(Trace.read(tmp_path / "log.swf")) == 1
-    with pytest.raises(ValueError, match="for a table, select its rows instead"):
+    with pytest.raises(ValueError, match="for a table, select its rows beforehand"):
         Trace(table, first=1)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="lenint"):
         Trace(table, lenint=False)  # type: ignore[call-overload]
