@@ -97,7 +97,7 @@ fn check_space(root: &Path) -> Result<(), String> {
     match free {
         Some(free) if free < needed => Err(format!(
             "only {:.1} GB of disk space is free, but the checks need {:.0}; `cargo clean` \
-            removes old builds",
+             removes old builds",
             giga(free),
             giga(needed)
         )),

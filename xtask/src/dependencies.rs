@@ -64,13 +64,12 @@ fn of_packages(packages: &[Value]) -> Vec<String> {
         let found: Vec<&str> = found.into_iter().collect();
         match (found.len() > 1, SEVERAL.iter().any(|(known, _)| *known == name)) {
             (true, false) => problems.push(format!(
-                "{name}: versions {}; use a single version, or list the package and the reason \
-                in xtask/src/dependencies.rs",
+                "{name}: versions {}; use a single version, or list the package and the reason in \
+                 xtask/src/dependencies.rs",
                 found.join(" and ")
             )),
             (false, true) => problems.push(format!(
-                "only one version of {name} is in use; remove it from \
-                    xtask/src/dependencies.rs"
+                "only one version of {name} is in use; remove it from xtask/src/dependencies.rs"
             )),
             _ => {}
         }

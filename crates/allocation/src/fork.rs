@@ -203,8 +203,7 @@ impl Fork {
         if std::mem::take(&mut self.shows_others) {
             assert!(
                 self.strategy.reset(&self.free),
-                "reset failed after an earlier reset \
-                                                      succeeded"
+                "reset failed after an earlier reset succeeded"
             );
         }
     }

@@ -8,7 +8,7 @@
 //!   larger than that box;
 //! - [`blockers`] finds the cheapest place to empty, and the jobs in it;
 //! - [`earliest`] finds the first place to become free as running jobs end;
-//! - [`unblock`] finds the cheapest jobs to move so that a box fits, and the jobs' new positions;
+//! - [`unblock`] finds the cheapest jobs to move so that a box fits and the jobs' new positions;
 //!   [`unblock_any`] does the same for any one of several boxes;
 //! - [`drain`] plans moves that empty a set of nodes, and [`defragment`] plans moves that free as
 //!   many boxes of a shape as possible;

@@ -49,8 +49,7 @@ fn refusal(
         _ => {
             return Some((
                 StatusCode::BAD_REQUEST,
-                "the request does not have exactly one Host \
-                                                    header",
+                "the request does not have exactly one Host header",
             ));
         }
     };

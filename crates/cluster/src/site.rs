@@ -210,8 +210,7 @@ async fn watch(
     let Some(ready) = app.board.after(last) else {
         return error(
             StatusCode::GONE,
-            "the requested changes are no longer stored; reload \
-                                        /v1/state",
+            "the requested changes are no longer stored; reload /v1/state",
         );
     };
     keep_open.request();

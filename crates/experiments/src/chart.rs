@@ -220,7 +220,7 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
         missing if missing == rows.len() => "too few for confidence intervals",
         _ => {
             "with 95% confidence intervals for the median at points with at least six \
-              replications"
+             replications"
         }
     };
     format!("medians of {of} replications per point, {rest}")
@@ -285,8 +285,8 @@ mod tests {
     fn seconds_are_drawn_as_hours_and_days() {
         let text = |label: &str| {
             format!(
-                "machine = 'mesh:4x4'\nstrategy = ['ff', 'tff']\nload = [10, 2]\n[[figure]]\n\
-                     name = 'f'\ny = 'turnaround'\n{label}"
+                "machine = 'mesh:4x4'\nstrategy = ['ff', 'tff']\nload = [10, 2]\n[[figure]]\nname \
+                 = 'f'\ny = 'turnaround'\n{label}"
             )
         };
         let chart = |label: &str| {

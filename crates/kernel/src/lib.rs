@@ -17,6 +17,7 @@ mod foreign;
 pub mod json;
 mod options;
 mod registry;
+mod shell;
 mod stream;
 mod stretches;
 mod time;
@@ -30,6 +31,7 @@ pub use foreign::{
 };
 pub use options::{BadName, OptionSpec, Options, Values, bare_name, unknown_name};
 pub use registry::{BadEntry, Buildable, Entry, EntryHandle, Family, Registry, Selection};
+pub use shell::shell_word;
 pub use stream::Stream;
 pub use stretches::{Range, Stretch, Stretches};
 pub use time::Time;

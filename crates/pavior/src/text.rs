@@ -12,5 +12,5 @@
 //! ```
 
 pub use pavior_kernel::{
-    LONGEST_MESSAGE, LONGEST_QUOTE, Shown, cell, excerpt, message, shown, shown_bytes,
+    LONGEST_MESSAGE, LONGEST_QUOTE, Shown, cell, excerpt, message, shell_word, shown, shown_bytes,
 };

@@ -160,7 +160,7 @@ fn check_tools() -> Result<(), String> {
     if (system, processor) != ("linux", "x86_64") {
         return Err(format!(
             "releases can be created only on x86-64 Linux; on {processor} {system}, build Pavior \
-            from source (docs/install.md)"
+             from source (docs/install.md)"
         ));
     }
     let missing = TOOLS.into_iter().find(|program| !process::is_installed(program));

@@ -108,10 +108,8 @@ impl ServiceState {
             let known = &self.boards[index];
             if known.grid != fresh.grid {
                 let (known, asked) = (known.grid, fresh.grid);
-                let reason = format!(
-                    "its grid is {known} in the stored data, but {asked} was \
-                                      specified"
-                );
+                let reason =
+                    format!("its grid is {known} in the stored data, but {asked} was specified");
                 return Err(StateError::new(&spec.name, reason));
             }
             if known.spec != *spec {

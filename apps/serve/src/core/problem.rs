@@ -71,11 +71,9 @@ impl Reason {
             Reason::UnknownMachine => ("unknown-machine", "no such machine"),
             Reason::UnknownNode => ("unknown-node", "no such node"),
             Reason::UnknownStrategy => ("unknown-strategy", "no such strategy"),
-            Reason::KeyReused => (
-                "key-reused",
-                "the Idempotency-Key was used for a different \
-                                                 request",
-            ),
+            Reason::KeyReused => {
+                ("key-reused", "the Idempotency-Key was used for a different request")
+            }
             Reason::RepeatedJob => ("repeated-job", "the job name is already in use"),
             Reason::QueueFull => ("queue-full", "the queue is full"),
             Reason::NoScheduler => ("no-scheduler", "the machine has no scheduler"),

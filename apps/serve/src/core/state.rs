@@ -245,8 +245,7 @@ impl ServiceState {
         assert_eq!(
             self.reservation_ends,
             ends.collect(),
-            "reservations and their end times \
-                                                           disagree"
+            "reservations and their end times disagree"
         );
         let expiring = self.leases.values().filter(|lease| lease.expires_ms.is_some()).count();
         assert_eq!(self.expiries.len(), expiring, "leases and expiries disagree");

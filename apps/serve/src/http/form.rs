@@ -103,10 +103,8 @@ fn check_media_type(request: &Request) -> Result<(), Fault> {
         }
         (Some(_), Some(_)) => "the request has more than one Content-Type header".to_string(),
     };
-    let detail = format!(
-        "{detail}; send the body as application/json, for example with `curl \
-                          --json`"
-    );
+    let detail =
+        format!("{detail}; send the body as application/json, for example with `curl --json`");
     unsupported(&detail)
 }
 

@@ -146,8 +146,7 @@ fn open_store(options: &ServiceOptions) -> Result<OpenStore, ServiceError> {
         tracing::warn!(
             bytes,
             kept,
-            "moved an unacknowledged write from the journal to a separate \
-                                     file"
+            "moved an unacknowledged write from the journal to a separate file"
         );
     }
     layout.note().map_err(failed)?;

@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use pavior::text::shell_word;
+
 use crate::setup::lists::{List, Lists};
 use crate::setup::{permissions, unit};
 use crate::{Config, SlurmError, files, gate};
@@ -107,16 +109,9 @@ fn copy_instructions(program: &Path, writable: &Path) -> [String; 2] {
         ),
         format!(
             "  To copy the program there, run: install -o root -m 755 {} {packaged}",
-            quoted(program)
+            shell_word(&program.to_string_lossy())
         ),
     ]
-}
-
-/// Quotes a path for a shell if necessary.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
-    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Returns true if a job_submit.lua names the module in a string outside a comment.
@@ -159,7 +154,10 @@ impl JobSubmit {
                     "  {name:<21} is the site's own script, already calls {module}, and was left \
                      unchanged."
                 ),
-                format!("  To make Slurm reload the gate, run: touch {}", quoted(&path)),
+                format!(
+                    "  To make Slurm reload the gate, run: touch {}",
+                    shell_word(&path.to_string_lossy())
+                ),
             ]
         } else {
             vec![

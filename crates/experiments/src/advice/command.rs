@@ -1,5 +1,7 @@
 //! The command that reproduces a run's results.
 
+use pavior_kernel::shell_word;
+
 use super::Measure;
 use crate::Setting;
 use crate::parameters::{self, ValueType};
@@ -11,20 +13,11 @@ pub(super) fn simulate(settings: &[Setting], measures: &[Measure]) -> String {
         let known = parameters::ALL.iter().find(|parameter| parameter.name == key);
         command += &format!(" --{key}");
         if known.is_none_or(|parameter| parameter.kind != ValueType::Switch) {
-            command += &format!(" {}", quoted(&values.join(",")));
+            command += &format!(" {}", shell_word(&values.join(",")));
         }
     }
     let metrics: Vec<&str> = measures.iter().map(|measure| measure.metric.as_str()).collect();
     command + " --replications 1 --format json --metrics " + &metrics.join(",")
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_string()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

@@ -124,8 +124,8 @@ pub(super) const RANKS: Parameter = Parameter {
         ("greedy", "next to the previous rank if possible, otherwise on the nearest unused node"),
         (
             "pattern",
-            "chosen so that the pattern's messages need few hops, even if the job has a \
-                     single box",
+            "chosen so that the pattern's messages need few hops, even if the job has a single \
+             box",
         ),
     ]),
     default: &["coordinates"],

@@ -398,8 +398,8 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     if text.is_empty() || text.len() > 80 || !text.bytes().all(plain) {
         return node.fail(
-            "a name may contain only letters, digits, `-` and `_`, because it is used in \
-                file names",
+            "a name may contain only letters, digits, `-` and `_`, because it is used in file \
+             names",
         );
     }
     Ok(text.to_string())

@@ -82,8 +82,7 @@ impl HistoryCache {
             let before = kept.known.insert(key, history);
             debug_assert!(
                 before.is_none_or(|before| before == history),
-                "the key determines the \
-                                                                          history"
+                "the key determines the history"
             );
         }
     }

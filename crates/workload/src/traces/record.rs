@@ -140,8 +140,8 @@ impl Trace {
     }
 
     /// Returns the log as it would be replayed on a machine with the given number of nodes. This is
-    /// usually the log itself. However, sizes are assumed to count processors if some job is larger
-    /// than the machine, and if the header contains both the machine's number of nodes and a
+    /// usually the log itself. However, sizes may count processors. This is assumed if some job is
+    /// larger than the machine, and if the header contains both the machine's number of nodes and a
     /// processor count that is a multiple of that number. Such sizes are divided as with
     /// [`ReadOptions::processors_per_node`], unless that option has already divided them.
     #[must_use]

@@ -63,14 +63,10 @@ fn print(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
                 ("holds", "holds"),
                 ("leads", "leads"),
             ];
-            let header = |name: &str| Some(columns.iter().find(|column| column.1 == name)?.0);
-            let all = JudgedLog::COLUMNS.iter().enumerate();
-            let shown: Vec<(usize, &str)> =
-                all.filter_map(|(place, name)| Some((place, header(name)?))).collect();
-            let headers: Vec<&str> = shown.iter().map(|&(_, header)| header).collect();
-            let cells =
-                |row: &Vec<String>| shown.iter().map(|&(place, _)| row[place].clone()).collect();
-            let rows = rows.iter().map(cells);
+            let place = |name| JudgedLog::COLUMNS.iter().position(|&column| column == name);
+            let places = columns.map(|(_, name)| place(name).expect("a column of the study"));
+            let rows = rows.iter().map(|row| places.map(|place| row[place].clone()).to_vec());
+            let headers = columns.map(|(header, _)| header);
             Table::new(&headers, 1).with_rows(rows).print(output::width())?;
             output::plain("\n")?;
             output::text(&forecasts::in_words(judged), output::width())

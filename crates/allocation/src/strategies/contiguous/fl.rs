@@ -134,8 +134,7 @@ impl ReleaseRule for OnePass {
             let mut others = list[..index].iter().chain(&list[index + 1..]);
             assert!(
                 !others.any(|other| holds(other, entry)),
-                "{entry:?} is contained in another \
-                entry"
+                "{entry:?} is contained in another entry"
             );
         }
         for node in free.iter() {

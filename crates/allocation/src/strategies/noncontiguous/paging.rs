@@ -365,8 +365,7 @@ impl Strategy for Paging {
             assert_eq!(
                 self.busy[page.index()] as usize,
                 busy,
-                "wrong number of busy nodes in page \
-                                                                {page:?}"
+                "wrong number of busy nodes in page {page:?}"
             );
             let whole = busy == 0 && self.usable[page.index()];
             if whole {

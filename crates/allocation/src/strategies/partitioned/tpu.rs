@@ -298,14 +298,12 @@ impl Strategy for Tpu {
             assert_eq!(
                 self.busy[cube.index()] as usize,
                 busy,
-                "wrong number of busy chips in cube \
-                                                                {cube:?}"
+                "wrong number of busy chips in cube {cube:?}"
             );
             assert_eq!(
                 self.whole.is_node_free(cube),
                 busy == 0,
-                "cube {cube:?} has the wrong \
-                                                                  state"
+                "cube {cube:?} has the wrong state"
             );
         }
     }

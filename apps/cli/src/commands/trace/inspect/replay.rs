@@ -1,9 +1,9 @@
 //! Finds the command that replays a log.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use pavior::Grid;
+use pavior::text::shell_word;
 use pavior::workload::inspect::LogSummary;
 
 use crate::args::InspectArgs;
@@ -43,15 +43,6 @@ fn path_word(path: &Path) -> Option<String> {
     let path = path.to_str()?;
     let folder = if path.starts_with('-') && path != "-" { "./" } else { "" };
     Some(shell_word(&format!("{folder}{path}")).into_owned())
-}
-
-/// Quotes a word for a shell if necessary.
-fn shell_word(word: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return Cow::Borrowed(word);
-    }
-    Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
 }
 
 /// Returns the mesh with at most three axes and the smallest surface, or `None` if no mesh has this

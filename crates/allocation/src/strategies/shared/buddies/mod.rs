@@ -350,8 +350,7 @@ impl Buddies {
         assert_eq!(
             listed,
             free.is_free(&cuboid),
-            "{cuboid:?} is free but not listed, or vice \
-                                                   versa"
+            "{cuboid:?} is free but not listed, or vice versa"
         );
         if listed {
             return volume(cuboid.sides);
