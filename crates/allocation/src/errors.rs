@@ -22,7 +22,7 @@ pub enum BuildError {
         /// The reason.
         reason: Unsupported,
     },
-    /// The closure that creates the strategy failed.
+    /// The caller's code, which creates the strategy or is the strategy, failed.
     #[error(transparent)]
     Failed(#[from] CallerError),
 }

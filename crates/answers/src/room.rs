@@ -5,6 +5,7 @@
 //! runs assume that every job runs exactly as long as estimated. In the run with the plan, requeued
 //! jobs wait at the end of the queue, and the nodes needed for the moves or the request stay free.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use pavior_kernel::Time;
@@ -113,8 +114,7 @@ impl RoomQuestion<'_> {
             DelayedJob { job, before, planned }
         });
         let mut late: Vec<_> = all.filter(|one| one.delay() != Some(Time::ZERO)).collect();
-        let rank = |one: &DelayedJob| one.delay().unwrap_or(Time::MAX);
-        late.sort_by(|a, b| rank(b).cmp(&rank(a)).then(a.job.cmp(&b.job)));
+        late.sort_by_key(|one| (Reverse(one.delay().unwrap_or(Time::MAX)), one.job));
         Ok(late)
     }
 

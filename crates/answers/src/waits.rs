@@ -142,9 +142,18 @@ struct Plan<'a> {
     /// The reservations, sorted by start time.
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
-    /// The times at which nodes are freed or taken. Each comes with the change in the number of
-    /// free nodes and the reservation (`None` for the end of a running job).
-    changes: Vec<(Time, i128, Option<&'a Reserved>)>,
+    /// The changes in the number of free nodes, sorted by time. Empty unless reservations are node
+    /// counts.
+    changes: Vec<Change<'a>>,
+}
+
+/// A change in the number of free nodes.
+struct Change<'a> {
+    at: Time,
+    /// The number of nodes that become free, which is negative if nodes are taken.
+    nodes: i128,
+    /// The reservation that begins or ends, or `None` if a running job ends.
+    reserved: Option<&'a Reserved>,
 }
 
 /// A waiting job that could be placed now.
@@ -163,13 +172,14 @@ impl<'a> Plan<'a> {
         reserved.sort_by_key(|one| one.from);
         let places = reserved.iter().enumerate().map(|(place, one)| (one.job, place)).collect();
         let ends = standing.map_or(&[][..], |standing| &standing.ends);
-        let mut changes: Vec<_> =
-            ends.iter().map(|&(at, nodes)| (at, i128::from(nodes), None)).collect();
+        let end = |&(at, nodes): &(Time, u64)| Change { at, nodes: nodes.into(), reserved: None };
+        let mut changes: Vec<Change<'_>> = ends.iter().map(end).collect();
         for &one in reserved.iter().filter(|one| one.placement.is_none()) {
-            changes.push((one.from, -i128::from(one.nodes), Some(one)));
-            changes.push((one.to, i128::from(one.nodes), Some(one)));
+            let nodes = i128::from(one.nodes);
+            changes.push(Change { at: one.from, nodes: -nodes, reserved: Some(one) });
+            changes.push(Change { at: one.to, nodes, reserved: Some(one) });
         }
-        changes.sort_by_key(|change| change.0);
+        changes.sort_by_key(|change| change.at);
         Plan { reserved, places, changes }
     }
 
@@ -186,7 +196,9 @@ impl<'a> Plan<'a> {
         left: &mut usize,
     ) -> Option<&'a Reserved> {
         let others = || self.reserved.iter().copied().filter(|other| other.job != asked.id);
-        if let [only] = self.reserved[..] {
+        if let [only] = self.reserved[..]
+            && only.job != asked.id
+        {
             // The only reservation belongs to the job at the head of the queue.
             return Some(only);
         }
@@ -204,17 +216,17 @@ impl<'a> Plan<'a> {
     /// Finds the first reservation that would not get enough nodes if the candidate started.
     fn lacking(&self, asked: &Candidate<'_>, free: u32, left: &mut usize) -> Option<&'a Reserved> {
         let mut free = i128::from(free);
-        let own = |whose: Option<&Reserved>| whose.is_some_and(|one| one.job == asked.id);
-        for group in self.changes.chunk_by(|a, b| a.0 == b.0) {
+        let own = |change: &Change<'_>| change.reserved.is_some_and(|one| one.job == asked.id);
+        for group in self.changes.chunk_by(|a, b| a.at == b.at) {
             *left = left.saturating_sub(group.len());
-            if group[0].0 >= asked.until || *left == 0 {
+            if group[0].at >= asked.until || *left == 0 {
                 return None;
             }
-            free +=
-                group.iter().filter(|change| !own(change.2)).map(|change| change.1).sum::<i128>();
-            let begins = group.iter().find(|change| change.1 < 0 && !own(change.2));
+            let others = || group.iter().filter(|change| !own(change));
+            free += others().map(|change| change.nodes).sum::<i128>();
+            let begins = others().find(|change| change.nodes < 0);
             if let Some(begins) = begins.filter(|_| free < i128::from(asked.needed)) {
-                return begins.2;
+                return begins.reserved;
             }
         }
         None

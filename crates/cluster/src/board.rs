@@ -62,14 +62,17 @@ impl Board {
     /// changed, pages must reload the full state instead.
     pub fn publish(&self, view: View) {
         let (page, now) = (view.page_state(), view.now);
+        let (busy, largest_free) = (view.busy(), view.largest_free());
         let mut inner = self.lock();
         let machine = |view: &View| (view.grid, view.name.clone(), view.strategy.to_string());
-        if machine(&inner.view) != machine(&view) {
+        let events = if machine(&inner.view) == machine(&view) {
+            events(&inner.page, &page, &view.name)
+        } else {
             inner.changes.clear();
-            inner.page = view.page_state();
             inner.seq += 1;
-        }
-        for (kind, mut data) in events(&inner.page, &page, &view.name) {
+            Vec::new()
+        };
+        for (kind, mut data) in events {
             inner.seq += 1;
             let seq = inner.seq;
             data["seq"] = seq.into();
@@ -79,7 +82,7 @@ impl Board {
         }
         let over = inner.changes.len().saturating_sub(MAX_CHANGES);
         inner.changes.drain(..over);
-        inner.series.add(now, view.busy(), view.largest_free());
+        inner.series.add(now, busy, largest_free);
         inner.page = page;
         inner.view = Arc::new(view);
         let seq = inner.seq;
@@ -137,7 +140,7 @@ impl Board {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use pavior::NodeId;
@@ -145,7 +148,7 @@ mod tests {
     use super::*;
 
     /// Creates a view of a machine on which the first `failed` nodes have failed.
-    fn view(grid: &str, failed: u32) -> View {
+    pub(crate) fn view(grid: &str, failed: u32) -> View {
         View {
             now: 1,
             name: "m".to_string(),

@@ -1,7 +1,8 @@
 //! Explains in sentences why a request is waiting.
 
 use pavior::answers::{
-    Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
+    Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Weights, Why, Words,
+    nearest, unblock_any, why,
 };
 use pavior::{Cuboid, Grid, JobId, Request, Time};
 
@@ -55,11 +56,13 @@ impl Explainer<'_> {
         let demand = Demand::boxed(snapshot, vec![shape_of(request)?]);
         let limits = SearchLimits::jobs(moved);
         let question = Question { queued, limits, planned, ..Question::new(&demand, self.end) };
-        let found = why(snapshot, &question);
-        let plan = found.blocked.as_ref().and_then(|blocked| blocked.moves.as_ref());
-        if plan.is_some_and(|plan| plan.moves.iter().any(|one| !(self.is_job)(one.job))) {
-            let others = snapshot.clone().keeping(|job, _| !(self.is_job)(job));
-            return Some(why(&others, &question));
+        let mut found = why(snapshot, &question);
+        let is_job = |job: &JobId| (self.is_job)(*job);
+        if let Some(moves) = found.blocked.as_mut().map(|blocked| &mut blocked.moves)
+            && moves.as_ref().is_some_and(|plan| !plan.jobs.iter().all(is_job))
+        {
+            let jobs = snapshot.clone().keeping(|job, _| !is_job(&job));
+            *moves = unblock_any(&jobs, &demand.boxes, &Weights::nodes(&jobs), &limits).plan;
         }
         Some(found)
     }
@@ -88,6 +91,37 @@ impl Explainer<'_> {
         match why {
             Some(why) => why.lines(&words),
             None => vec!["No box on the machine has the requested number of nodes.".to_string()],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pavior::{Machine, Placement};
+
+    use super::*;
+
+    #[test]
+    fn placeholders_block_a_request_but_are_never_moved() {
+        let grid: Grid = "mesh:5".parse().unwrap();
+        let mut machine = Machine::new(grid, "ff").unwrap();
+        let at = Cuboid::new([2, 0, 0], [1, 1, 1]);
+        machine.allocate_at(JobId(0), Placement::Whole(at)).unwrap();
+        let snapshot = Snapshot::of(&machine);
+        let context = Context { moved: 1, queued: Queued::First, planned: None };
+        for (is_job, moves) in [(true, 1), (false, 0)] {
+            let explainer = Explainer {
+                grid: &grid,
+                strategy: "ff",
+                scheduler: "fcfs",
+                name: &|_| "another job".to_string(),
+                end: &|_| Some(Time(60)),
+                is_job: &|_| is_job,
+            };
+            let (why, lines) = explainer.explain(&snapshot, &Request::shape([3]), &context);
+            let blocked = why.unwrap().blocked.unwrap();
+            assert_eq!(blocked.moves.map_or(0, |plan| plan.moves.len()), moves, "{lines:?}");
+            assert_eq!((blocked.jobs, blocked.until), (vec![(JobId(0), 1)], Some(Time(60))));
         }
     }
 }

@@ -20,16 +20,17 @@ pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
 /// Returns the start of the first occupied run on an axis, and the number of occupied coordinates.
 /// If there are several runs, the parts do not match any box with this start and length.
 fn run(grid: &Grid, parts: &[Cuboid], axis: usize) -> (u16, u16) {
-    let mut taken = vec![false; usize::from(grid.sides()[axis])];
+    let side = usize::from(grid.side(axis));
+    let mut taken = vec![false; side];
     for part in parts {
         for step in 0..part.sides[axis] {
-            let at = usize::from(part.base[axis] + step) % taken.len();
-            taken[at] = true;
+            let at = usize::from(part.base[axis]) + usize::from(step);
+            taken[at % side] = true;
         }
     }
     let length = taken.iter().filter(|&&taken| taken).count();
-    let begins = |&at: &usize| taken[at] && !taken[(at + taken.len() - 1) % taken.len()];
-    ((0..taken.len()).find(begins).unwrap_or(0) as u16, length as u16)
+    let begins = |&at: &usize| taken[at] && !taken[(at + side - 1) % side];
+    ((0..side).find(begins).unwrap_or(0) as u16, length as u16)
 }
 
 #[cfg(test)]
@@ -52,5 +53,8 @@ mod tests {
         assert_eq!(joined(&mesh, &past), past);
         assert_eq!(joined(&grid, &[at([0, 0, 0], [8, 8, 4])]), [at([0, 0, 0], [8, 8, 4])]);
         assert!(joined(&grid, &[]).is_empty());
+        let ring: Grid = "torus:65535".parse().unwrap();
+        let halves = [at([65_000, 0, 0], [600, 1, 1]), at([65, 0, 0], [1, 1, 1])];
+        assert_eq!(joined(&ring, &halves), [at([65_000, 0, 0], [601, 1, 1])]);
     }
 }

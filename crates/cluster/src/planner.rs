@@ -100,7 +100,7 @@ impl Planner {
     }
 
     /// Records that a job holds `nodes` until `end`, if `end` is known. Returns false if `nodes` is
-    /// empty or another job already holds one of them.
+    /// empty, another job already holds one of them, or a job already has this number.
     pub fn hold(
         &mut self,
         number: u64,

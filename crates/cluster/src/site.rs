@@ -100,8 +100,10 @@ async fn state(State(app): Shared, Query(state): Query<StateQuery>) -> Response 
     if state.at.is_some() || state.at_ms.is_some() {
         return error(StatusCode::GONE, "past states are not stored; choose Live");
     }
-    let json = tokio::task::spawn_blocking(move || app.board.state()).await;
-    ([(CONTENT_TYPE, "application/json")], json.unwrap_or_default()).into_response()
+    match tokio::task::spawn_blocking(move || app.board.state()).await {
+        Ok(json) => ([(CONTENT_TYPE, "application/json")], json).into_response(),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the state cannot be read"),
+    }
 }
 
 #[derive(Deserialize)]
@@ -120,15 +122,18 @@ async fn query<T: Send + 'static>(
     app: &App,
     answer: impl FnOnce(&View) -> Result<T, String> + Send + 'static,
 ) -> Result<T, Response> {
-    let busy = || error(StatusCode::SERVICE_UNAVAILABLE, "too many queries; try again later");
     let turn = timeout(TURN_TIMEOUT, Arc::clone(&app.queries).acquire_owned()).await;
-    let Ok(Ok(turn)) = turn else { return Err(busy()) };
+    let Ok(Ok(turn)) = turn else {
+        let detail = "too many queries; try again later";
+        return Err(error(StatusCode::SERVICE_UNAVAILABLE, detail));
+    };
     let (view, _) = app.board.view();
     let work = move || {
         let _turn = turn;
         answer(&view)
     };
-    let done = tokio::task::spawn_blocking(work).await.map_err(|_| busy())?;
+    let failed = |_| error(StatusCode::INTERNAL_SERVER_ERROR, "the query failed");
+    let done = tokio::task::spawn_blocking(work).await.map_err(failed)?;
     done.map_err(|detail| error(StatusCode::UNPROCESSABLE_ENTITY, &detail))
 }
 

@@ -97,7 +97,7 @@ pub struct View {
     pub scheduler: String,
     /// Running jobs and their nodes.
     pub held: Vec<Holding>,
-    /// Unavailable nodes.
+    /// Unavailable nodes, which may include nodes of running jobs.
     pub failed: Vec<NodeId>,
     /// Waiting jobs, in queue order.
     pub waiting: Vec<WaitingJob>,
@@ -144,7 +144,7 @@ impl View {
 
     /// Returns the number of free nodes.
     pub fn free(&self) -> u32 {
-        self.grid.nodes() - self.busy() - self.failed.len() as u32
+        self.free_nodes().count()
     }
 
     /// Returns the free nodes.
@@ -222,7 +222,7 @@ impl View {
         let needed = request.shape.map_or(u64::from(request.nodes), volume);
         let missing = match answer.outcome {
             Ok(_) => None,
-            Err(_) if needed > self.free().into() => Some("nodes"),
+            Err(_) if needed > state.free().count().into() => Some("nodes"),
             Err(_) => Some("place"),
         };
         let queued = if waiting.is_some() { Queued::Kept } else { Queued::First };
@@ -237,9 +237,9 @@ impl View {
             "diagnosis": {
                 "why": lines,
                 "counts": {
-                    "free": self.free(),
-                    "busy": self.busy(),
-                    "failed": self.failed.len(),
+                    "free": state.free().count(),
+                    "busy": state.busy_nodes(),
+                    "failed": state.failed().len(),
                 },
                 "needed": needed,
                 "missing": missing,
@@ -306,5 +306,28 @@ impl Holding {
     /// Returns the number of nodes.
     pub fn nodes(&self) -> u32 {
         self.parts.iter().map(Cuboid::volume).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::tests::view;
+
+    #[test]
+    fn a_failed_node_that_a_job_holds_is_counted_once() {
+        let mut view = view("mesh:4", 1);
+        view.held.push(Holding {
+            id: "a".to_string(),
+            name: "job a".to_string(),
+            job: Some("a".to_string()),
+            user: None,
+            start: None,
+            end: None,
+            parts: vec![Cuboid::new([0, 0, 0], [4, 1, 1])],
+        });
+        let query = ExplainQuery { shape: Some(vec![1]), nodes: None, waiting: None };
+        let counts = view.explain(&query).unwrap()["diagnosis"]["counts"].take();
+        assert_eq!(counts, json!({ "free": 0, "busy": 4, "failed": 0 }));
     }
 }

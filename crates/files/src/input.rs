@@ -73,11 +73,13 @@ impl<R: BufRead> Read for Gunzip<R> {
 /// # Errors
 /// Returns the same errors as [`open`], and an error if the file exceeds the limits.
 pub fn read_if_there(path: &Path, limits: Limits) -> Result<Option<String>, FileError> {
-    if !path.exists() {
-        return Ok(None);
-    }
     let mut bytes = Vec::new();
-    let mut reader = open(path, limits)?;
+    let mut reader = match open(path, limits) {
+        Err(FileError::Read { reason, .. }) if reason.kind() == io::ErrorKind::NotFound => {
+            return Ok(None);
+        }
+        other => other?,
+    };
     reader.read_to_end(&mut bytes).map_err(|error| FileError::read(path, error))?;
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -6,7 +6,8 @@
 //! - Reading is bounded. [`Limits`] cap the length of each line and the size of the input after
 //!   decompression. A caller may raise these limits.
 //! - Writing is atomic. A temporary file with a random name is created exclusively, written,
-//!   synchronized and renamed. If the destination already exists, its mode is kept.
+//!   synchronized and renamed. An existing destination keeps its mode, except in
+//!   [`replace_public`].
 //! - An output that is also an input is rejected before anything is read ([`FileUses`]).
 //! - A directory of related files is changed by only one process at a time ([`Lock`]).
 //! - Untrusted text is displayed only through `pavior_kernel::shown`, even in this crate's errors.
@@ -29,4 +30,6 @@ pub use input::{open, read_if_there, read_text, stdin, unpacked};
 pub use limits::{LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE, Limits};
 pub use lines::{Lines, NextLine};
 pub use lock::{Lock, is_empty};
-pub use output::{Output, append, check_writable, remove, remove_unfinished, write_whole};
+pub use output::{
+    Output, append, check_writable, remove, remove_unfinished, replace_public, write_whole,
+};

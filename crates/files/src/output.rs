@@ -50,7 +50,7 @@ impl Output {
             let target = target(path)?;
             let file = beside(&target).map_err(cannot)?;
             if let Ok(existing) = fs::metadata(&target) {
-                fs::set_permissions(file.path(), existing.permissions()).map_err(cannot)?;
+                file.as_file().set_permissions(existing.permissions()).map_err(cannot)?;
             }
             To::Whole { file: BufWriter::new(file), target }
         };
@@ -103,6 +103,25 @@ pub fn write_whole(
 ) -> Result<(), FileError> {
     let mut output = Output::create(path)?;
     write(&mut output).map_err(|error| FileError::write(path, error))?;
+    output.finish()
+}
+
+/// Replaces a file atomically with one that every user can read. A link is replaced rather than
+/// followed, because another user may own the directory.
+///
+/// # Errors
+/// Returns an error if writing fails, in which case an existing file is left unchanged.
+pub fn replace_public(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let cannot = |reason: io::Error| FileError::place(path, reason);
+    let file = beside(path).map_err(cannot)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file().set_permissions(fs::Permissions::from_mode(0o644)).map_err(cannot)?;
+    }
+    let to = To::Whole { file: BufWriter::new(file), target: path.to_path_buf() };
+    let mut output = Output { to, path: path.to_path_buf() };
+    output.write_all(bytes).map_err(|error| FileError::write(path, error))?;
     output.finish()
 }
 

@@ -119,7 +119,7 @@ pub enum GridError {
     #[error("a machine must have 1 to 3 axes, not {0}")]
     Axes(usize),
     /// A side has no nodes.
-    #[error("the {axis} axis has side 0; sides must be from 1 to 65535 nodes")]
+    #[error("the {axis} axis has no nodes; each axis must have 1 to 65535 nodes")]
     EmptyAxis {
         /// The axis: `x`, `y` or `z`.
         axis: char,

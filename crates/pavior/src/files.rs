@@ -20,5 +20,5 @@
 pub use pavior_files::{
     Bounded, FileError, FileUses, LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE, Limits, Lines,
     Lock, NextLine, Output, append, check_writable, is_empty, open, read_if_there, read_text,
-    remove, remove_unfinished, shown, stdin, unpacked, write_whole,
+    remove, remove_unfinished, replace_public, shown, stdin, unpacked, write_whole,
 };

@@ -65,7 +65,7 @@ fn choose(machine: &mut Machine, request: &Request) -> Result<Choice, Refusal> {
 /// stream for the given `seed`.
 ///
 /// # Errors
-/// Returns an error if the strategy does not work on this machine.
+/// Returns an error if the strategy does not work on this machine, or if the caller's code fails.
 pub fn answer(
     state: &State,
     selection: &Selection,
@@ -74,6 +74,9 @@ pub fn answer(
 ) -> Result<Answer, BuildError> {
     let mut machine = state.machine(selection, seed)?;
     let outcome = choose(&mut machine, request);
+    if let Some(error) = machine.error() {
+        return Err(BuildError::Failed(error));
+    }
     Ok(Answer { selection: selection.clone(), outcome })
 }
 

@@ -11,7 +11,7 @@ use super::Kind;
 
 /// The maximum number of promises per size class from which corrections are computed.
 const LATEST: usize = 800;
-/// The maximum number of open promises to track.
+/// The maximum number of open promises to track, including those of late jobs.
 const OPEN: usize = 100_000;
 /// The minimum number of promises in a size class. If there are fewer, promises to jobs of all
 /// sizes are used; if these are also too few, a fixed margin applies.
@@ -149,6 +149,26 @@ impl Residuals {
     }
 }
 
+/// The shifts that apply to each quantile at one time.
+pub(crate) struct Corrections {
+    /// The shifts for each size class with enough promises.
+    classes: BTreeMap<u32, Quantiles>,
+    /// The shifts for jobs of all other size classes.
+    all: Quantiles,
+}
+
+impl Corrections {
+    /// Returns the 5%, 50% and 95% quantiles of a job's remaining wait, computed from its waits in
+    /// several futures, and the same quantiles without the shifts.
+    pub(crate) fn waits(&self, kind: &Kind, futures: &[Time]) -> WaitForecast {
+        let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
+        let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
+        let shifts = self.classes.get(&kind.size_class()).unwrap_or(&self.all);
+        let [low, median, high] = [LOW, MEDIAN, HIGH].map(|which| raw[which] + shifts[which]);
+        WaitForecast { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
+    }
+}
+
 impl Calibration {
     /// Returns the numbers of promises made, kept and broken so far, for jobs that had to wait.
     pub(crate) fn record(&self) -> Record {
@@ -160,25 +180,22 @@ impl Calibration {
         self.all.latest.len() + self.late.len() >= ENOUGH
     }
 
-    /// Returns the 5%, 50% and 95% quantiles of the remaining wait, computed from the waits in
-    /// several futures, and the same quantiles without the shifts. Takes O(n) time on average,
-    /// where n is the number of errors: at most 800 from started jobs, and one from each late job.
-    pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> WaitForecast {
-        let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
-        let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
-        let class = kind.size_class();
-        let own = self.classes.get(&class).and_then(|own| own.shifts(&self.late(now, Some(class))));
-        let shifts = own.or_else(|| self.all.shifts(&self.late(now, None)));
-        let shifts = shifts.unwrap_or([-MARGIN, 0.0, MARGIN]);
-        let [low, median, high] = [LOW, MEDIAN, HIGH].map(|which| raw[which] + shifts[which]);
-        WaitForecast { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
-    }
-
-    /// Returns the current errors for promises that are broken but whose jobs still wait.
-    fn late(&self, now: Time, class: Option<u32>) -> Vec<Quantiles> {
-        let late = self.late.iter().filter_map(|job| self.open.get(job));
-        let like = late.filter(|promise| class.is_none_or(|class| promise.class == class));
-        like.map(|promise| promise.residual(now)).collect()
+    /// Computes the corrections that apply at time `now`. Takes O(n) time on average, where n is
+    /// the number of errors: at most 800 per size class from started jobs, and one from each late
+    /// job.
+    pub(crate) fn corrections(&self, now: Time) -> Corrections {
+        let mut late: BTreeMap<u32, Vec<Quantiles>> = BTreeMap::new();
+        for promise in self.late.iter().filter_map(|job| self.open.get(job)) {
+            late.entry(promise.class).or_default().push(promise.residual(now));
+        }
+        let shifts = |(class, own): (&u32, &Residuals)| {
+            let late = late.get(class).map_or(&[][..], Vec::as_slice);
+            Some((*class, own.shifts(late)?))
+        };
+        let classes = self.classes.iter().filter_map(shifts).collect();
+        let late: Vec<Quantiles> = late.into_values().flatten().collect();
+        let all = self.all.shifts(&late).unwrap_or([-MARGIN, 0.0, MARGIN]);
+        Corrections { classes, all }
     }
 
     /// Records a forecast for a waiting job. Later forecasts for the same job are ignored.
@@ -291,7 +308,7 @@ mod tests {
         let mut stream = Stream::new(1, 0, "test");
         let (mut held, mut now) = (0, Time(0));
         for number in 0..2000 {
-            let forecast = calibration.waits(now, &kind, &[hour; 8]);
+            let forecast = calibration.corrections(now).waits(&kind, &[hour; 8]);
             calibration.promise(JobId(number), now, &kind, &forecast);
             let [low, _, high] = forecast.waits;
             let wait = Time(stream.between(hour.0, 3 * hour.0));
@@ -318,7 +335,7 @@ mod tests {
         assert_eq!(calibration.record(), Record { made: 100, kept: 0, broken: 100 });
         assert!(calibration.is_learned(), "the errors so far shift the intervals");
         let now = Time(3600 * SECOND);
-        let [low, ..] = calibration.waits(now, &kind, &[Time(SECOND); 8]).waits;
+        let [low, ..] = calibration.corrections(now).waits(&kind, &[Time(SECOND); 8]).waits;
         assert!(low > Time(700 * SECOND), "a hundred jobs have waited an hour: {low}");
         calibration.withdrawn(JobId(7));
         assert_eq!((calibration.open.len(), calibration.late.len()), (99, 99));

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::arrivals::{Arrival, Arrivals};
-use super::calibration::{Calibration, Record, WaitForecast};
+use super::calibration::{Calibration, Corrections, Record, WaitForecast};
 use super::draws::Draws;
 use super::future::starts;
 use super::obstacle::obstacle;
@@ -248,12 +248,12 @@ impl Forecaster {
         now: Time,
         jobs: &[JobId],
     ) -> Result<Vec<Forecast>, ForecastError> {
-        Ok(self.forecast_beside(state, now, jobs, &[Plan::Said])?.0)
+        Ok(self.forecast_with_plans(state, now, jobs, &[Plan::Estimates])?.0)
     }
 
     /// Works like [`Forecaster::forecast`], but also returns the start times under each of the
     /// given plans. The forecasts are based on the first plan.
-    pub(crate) fn forecast_beside(
+    pub(crate) fn forecast_with_plans(
         &mut self,
         state: &Dispatcher,
         now: Time,
@@ -261,24 +261,23 @@ impl Forecaster {
         plans: &[Plan],
     ) -> Result<(Vec<Forecast>, Vec<Vec<Time>>), ForecastError> {
         self.calibration.advance(now);
-        let mut ways = plans
-            .iter()
-            .map(|&plan| self.planned(state, now, plan))
-            .collect::<Result<Vec<_>, _>>()?;
-        ways.extend(self.drawn(state, now)?);
-        let mut planned = self.starts(ways, now, jobs)?;
-        let futures = planned.split_off(plans.len());
-        let kind = |job: &JobId| self.kinds.get(job).copied();
-        let kinds: Vec<Kind> = jobs.iter().map(|job| kind(job).unwrap_or(UNKNOWN)).collect();
+        let futures = plans.iter().map(|&plan| self.planned(state, now, plan));
+        let mut futures = futures.collect::<Result<Vec<_>, _>>()?;
+        futures.extend(self.drawn(state, now)?);
+        let mut planned = self.starts(futures, now, jobs)?;
+        let drawn = planned.split_off(plans.len());
+        let corrections = self.calibration.corrections(now);
         let mut forecasts = Vec::with_capacity(jobs.len());
         for (place, (&job, &plan)) in jobs.iter().zip(&planned[0]).enumerate() {
-            let starts = futures.iter().map(|starts| starts[place]);
-            let Some(said) = self.said(now, &kinds[place], plan, starts) else {
-                forecasts.push(Forecast::beyond(job, plan));
-                continue;
-            };
-            self.calibration.promise(job, now, &kinds[place], &said);
-            forecasts.push(said.forecast(job, now, plan));
+            let kind = self.kinds.get(&job).copied().unwrap_or(UNKNOWN);
+            let starts = drawn.iter().map(|starts| starts[place]);
+            forecasts.push(match wait_forecast(&corrections, now, &kind, plan, starts) {
+                Some(wait) => {
+                    self.calibration.promise(job, now, &kind, &wait);
+                    wait.forecast(job, now, plan)
+                }
+                None => Forecast::beyond(job, plan),
+            });
         }
         Ok((forecasts, planned))
     }
@@ -310,61 +309,48 @@ impl Forecaster {
         job: JobId,
         kind: &Kind,
     ) -> Result<Forecast, ForecastError> {
-        let way = self.planned(state, now, Plan::Said)?;
-        let plan = self.starts(vec![way], now, &[job])?[0][0];
+        let planned = self.planned(state, now, Plan::Estimates)?;
+        let plan = self.starts(vec![planned], now, &[job])?[0][0];
         if plan == now {
             return Ok(Forecast { job, low: now, median: now, high: now, plan });
         }
         let futures = self.drawn(state, now)?;
-        let futures = self.starts(futures, now, &[job])?;
-        let said = self.said(now, kind, plan, futures.iter().map(|starts| starts[0]));
+        let drawn = self.starts(futures, now, &[job])?;
+        let starts = drawn.iter().map(|starts| starts[0]);
+        let wait = wait_forecast(&self.calibration.corrections(now), now, kind, plan, starts);
         let beyond = Forecast::beyond(job, plan);
-        Ok(said.map_or(beyond, |said| said.forecast(job, now, plan)))
-    }
-
-    /// Returns a job's forecast, given its start in each future. Returns `None` if the job starts
-    /// neither in any future nor in the plan, because there is then no time to correct.
-    fn said(
-        &self,
-        now: Time,
-        kind: &Kind,
-        plan: Time,
-        starts: impl Iterator<Item = Time>,
-    ) -> Option<WaitForecast> {
-        let waits: Vec<Time> = starts.map(|start| start.since(now)).collect();
-        let starts = plan.since(now) < HORIZON || waits.iter().any(|&wait| wait < HORIZON);
-        starts.then(|| self.calibration.waits(now, kind, &waits))
+        Ok(wait.map_or(beyond, |wait| wait.forecast(job, now, plan)))
     }
 
     /// Creates a future with no later arrivals. If a job has neither an estimate nor similar past
     /// runs, it is assumed to run for an hour.
-    fn planned(&self, state: &Dispatcher, now: Time, plan: Plan) -> Result<Way, ForecastError> {
+    fn planned(&self, state: &Dispatcher, now: Time, plan: Plan) -> Result<Input, ForecastError> {
         let runs = all(state).map(|(job, start)| {
             let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
-            let said = match plan {
-                Plan::Said => kind.estimate.or_else(|| self.past.usual(kind)),
-                Plan::Corrected => self.past.corrected(kind),
+            let estimate = match plan {
+                Plan::Estimates => kind.estimate.or_else(|| self.past.usual(kind)),
+                Plan::CorrectedEstimates => self.past.corrected(kind),
             };
-            let estimate = said.unwrap_or(HOUR);
-            let started = RunningJob { job: Job { estimate, ..job.clone() }, start: now };
+            let estimate = estimate.unwrap_or(HOUR);
             let run = start.map_or(estimate, |start| {
-                RunningJob { start, ..started }.expected_end(now).since(start)
+                let job = Job { estimate, ..job.clone() };
+                RunningJob { job, start }.expected_end(now).since(start)
             });
             (job.id, run)
         });
         let runs = runs.collect();
-        Ok(Way { dispatcher: self.fork(state, &runs)?, runs, draws: None })
+        Ok(Input { dispatcher: self.fork(state, &runs)?, runs, draws: None })
     }
 
     /// Creates futures with random run times for all running and waiting jobs.
-    fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Way>, ForecastError> {
+    fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Input>, ForecastError> {
         let first = self.asked;
         self.asked += self.effort.futures.max(1) as u64;
         // Sort by job number; sorting by end time would reveal the run times of jobs without an
         // estimate.
         let mut jobs: Vec<_> = all(state).collect();
         jobs.sort_unstable_by_key(|(job, _)| job.id);
-        let way = |number| {
+        let future = |number| {
             let mut draws = Draws::new(Stream::new(self.effort.seed, number, "future"));
             let drawn = jobs.iter().map(|(job, start)| {
                 let kind = self.kinds.get(&job.id).unwrap_or(&UNKNOWN);
@@ -372,20 +358,20 @@ impl Forecaster {
                 (job.id, draws.run(&self.past, kind, age))
             });
             let runs = drawn.collect();
-            Ok(Way { dispatcher: self.fork(state, &runs)?, runs, draws: Some(draws) })
+            Ok(Input { dispatcher: self.fork(state, &runs)?, runs, draws: Some(draws) })
         };
-        (first..self.asked).map(way).collect()
+        (first..self.asked).map(future).collect()
     }
 
     /// Returns the start time of each job in each future.
     fn starts(
         &self,
-        ways: Vec<Way>,
+        futures: Vec<Input>,
         now: Time,
         jobs: &[JobId],
     ) -> Result<Vec<Vec<Time>>, ForecastError> {
         let (past, arrivals, stop) = (&self.past, &self.arrivals, &*self.stop);
-        let run = |Way { dispatcher, runs, draws }: Way| {
+        let run = |Input { dispatcher, runs, draws }: Input| {
             let later = draws.into_iter().flat_map(|mut draws| {
                 let later = arrivals.later(now, &mut draws.stream);
                 later.map(move |arrival| {
@@ -395,7 +381,7 @@ impl Forecaster {
             });
             starts((dispatcher, now), &runs, later, jobs, stop)
         };
-        let started = in_parallel(ways, self.effort.threads, run);
+        let started = in_parallel(futures, self.effort.threads, run);
         if stop.load(Ordering::Relaxed) {
             return Err(ForecastError::Stopped);
         }
@@ -422,10 +408,24 @@ impl Forecaster {
 }
 
 impl Forecast {
-    /// Returns the forecast for a job that does not start before `end`.
+    /// Creates the forecast for a job that does not start before `end`, the end of all futures.
     fn beyond(job: JobId, end: Time) -> Forecast {
         Forecast { job, low: end, median: end, high: end, plan: end }
     }
+}
+
+/// Returns a job's forecast, given its start in each future. Returns `None` if the job starts
+/// neither in any future nor in the plan, because there is then no time to correct.
+fn wait_forecast(
+    corrections: &Corrections,
+    now: Time,
+    kind: &Kind,
+    plan: Time,
+    starts: impl Iterator<Item = Time>,
+) -> Option<WaitForecast> {
+    let waits: Vec<Time> = starts.map(|start| start.since(now)).collect();
+    let is_known = plan.since(now) < HORIZON || waits.iter().any(|&wait| wait < HORIZON);
+    is_known.then(|| corrections.waits(kind, &waits))
 }
 
 impl WaitForecast {
@@ -444,13 +444,13 @@ const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// The estimate or, if there is none, the usual run time of similar jobs.
-    Said,
+    Estimates,
     /// The corrected estimate ([`Past::corrected`]).
-    Corrected,
+    CorrectedEstimates,
 }
 
 /// The input to one future.
-struct Way {
+struct Input {
     dispatcher: Dispatcher,
     /// Each running or waiting job's run time.
     runs: FxHashMap<JobId, Time>,

@@ -39,10 +39,13 @@ const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 pub struct Past {
     runs: VecDeque<Run>,
     classes: FxHashMap<Class, VecDeque<Run>>,
+    /// The number of runs recorded so far.
+    recorded: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Run {
+    number: u64,
     kind: Kind,
     length: Time,
 }
@@ -108,7 +111,8 @@ impl Past {
         if self.runs.len() == RUNS {
             self.forget_oldest();
         }
-        let run = Run { kind, length };
+        let run = Run { number: self.recorded, kind, length };
+        self.recorded += 1;
         self.runs.push_back(run);
         for class in Class::of(&kind) {
             let runs = self.classes.entry(class).or_default();
@@ -125,7 +129,7 @@ impl Past {
         let Some(oldest) = self.runs.pop_front() else { return };
         for class in Class::of(&oldest.kind) {
             let Some(runs) = self.classes.get_mut(&class) else { continue };
-            if runs.len() < class.latest() {
+            if runs.front().is_some_and(|run| run.number == oldest.number) {
                 runs.pop_front();
             }
             if runs.is_empty() {
@@ -228,5 +232,18 @@ mod tests {
         }
         assert_eq!(past.len(), RUNS);
         assert_eq!(past.classes.len(), 3 * RUNS + 2, "three classes per user, and two for all");
+    }
+
+    #[test]
+    fn a_user_is_forgotten_after_the_last_run() {
+        for own in [1, LATEST, LATEST + 1, 3 * LATEST] {
+            let mut past = Past::new();
+            (0..own).for_each(|_| past.add(kind(1), Time(MINUTE)));
+            (1..RUNS).for_each(|_| past.add(kind(2), HOUR));
+            let runs = |past: &Past| past.classes.get(&Class::User(1)).map(VecDeque::len);
+            assert_eq!(runs(&past), Some(1), "{own} runs, the last of which is among the latest");
+            past.add(kind(2), HOUR);
+            assert_eq!(runs(&past), None, "{own} runs");
+        }
     }
 }

@@ -189,8 +189,8 @@ pub fn learn(
     let (mut jobs, mut last) = (jobs.peekable(), Time::ZERO);
     loop {
         last = Source::peek(&mut jobs).unwrap_or(last);
-        let tells = replay.arrived >= quiet;
-        if replay.step(&mut jobs, tells)?.is_none() {
+        let asks = replay.arrived >= quiet;
+        if replay.step(&mut jobs, asks)?.is_none() {
             break;
         }
     }
@@ -199,7 +199,7 @@ pub fn learn(
 }
 
 /// The number of recent past jobs to make forecasts for, in order to measure errors.
-const TOLD: usize = 200;
+const FORECASTS: usize = 200;
 
 /// Creates a forecaster and trains it with [`learn`], making forecasts for the last 200 past jobs.
 /// No jobs may be running on the machine.
@@ -214,7 +214,7 @@ pub(super) fn taught(
     let built = scheduler.build(());
     let built = built.map_err(|error| ForecastError::Scheduler(error.to_string()))?;
     let mut forecaster = Forecaster::new(scheduler.clone(), Effort::default());
-    let quiet = jobs.len().saturating_sub(TOLD);
+    let quiet = jobs.len().saturating_sub(FORECASTS);
     learn(jobs.into_iter(), Dispatcher::new(machine, built), &mut forecaster, quiet)?;
     Ok(forecaster)
 }
@@ -223,8 +223,8 @@ struct Replay<'f, E> {
     dispatcher: Dispatcher,
     forecaster: &'f mut Forecaster,
     agenda: Agenda<JobId>,
-    /// Jobs that have not started yet, with their forecasts.
-    open: FxHashMap<JobId, Open>,
+    /// Jobs that have not started yet.
+    unstarted: FxHashMap<JobId, Unstarted>,
     waits: PastWaits,
     arrived: usize,
     rejected: u64,
@@ -232,9 +232,9 @@ struct Replay<'f, E> {
 }
 
 #[derive(Clone, Copy)]
-struct Open {
+struct Unstarted {
     kind: Kind,
-    said: Option<(Forecast, Rivals)>,
+    forecast: Option<(Forecast, Rivals)>,
 }
 
 impl<'f, E: FnMut(Judged)> Replay<'f, E> {
@@ -243,7 +243,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
             dispatcher,
             forecaster,
             agenda: Agenda::new(),
-            open: FxHashMap::default(),
+            unstarted: FxHashMap::default(),
             waits: PastWaits::default(),
             arrived: 0,
             rejected: 0,
@@ -251,19 +251,21 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// Processes all events at the next event time and returns that time. If `tells` is true, makes
-    /// a forecast for each arriving job that does not start at once.
-    fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
+    /// Processes all events at the next event time and returns that time. If `asks` is true, asks
+    /// for a forecast for each arriving job that does not start at once.
+    fn step(&mut self, jobs: &mut impl Source, asks: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();
         let Some(now) = next else { return Ok(None) };
         self.end(jobs, now);
-        let mut told = Vec::new();
+        let mut arrived = Vec::new();
         while let Some((job, kind)) = jobs.next_at(now) {
-            told.extend(self.submit(job, kind)?.filter(|_| tells));
+            arrived.extend(self.submit(job, kind)?);
         }
         self.start(jobs, now)?;
-        self.promise(now, told)?;
+        if asks {
+            self.promise(now, arrived)?;
+        }
         Ok(Some(now))
     }
 
@@ -284,7 +286,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
             return Ok(None);
         }
         let id = job.id;
-        self.open.insert(id, Open { kind, said: None });
+        self.unstarted.insert(id, Unstarted { kind, forecast: None });
         self.forecaster.submitted(&job, kind);
         self.dispatcher.submit(job)?;
         Ok(Some(id))
@@ -296,9 +298,9 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
             jobs.started(job, now);
             let Service::Run(run) = job.service else { continue };
             self.agenda.schedule(now.saturating_add(run), 0, job.id);
-            let Some(Open { kind, said }) = self.open.remove(&job.id) else { continue };
             let (id, submit) = (job.id, job.arrival);
-            let (forecast, rivals) = said.unwrap_or_else(|| at_once(id, now));
+            let Some(Unstarted { kind, forecast }) = self.unstarted.remove(&id) else { continue };
+            let (forecast, rivals) = forecast.unwrap_or_else(|| at_once(id, now));
             if now > submit {
                 self.waits.add(now.since(submit));
             }
@@ -309,20 +311,19 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
     }
 
     /// Makes a forecast for each of the given jobs that has not started yet.
-    fn promise(&mut self, now: Time, mut told: Vec<JobId>) -> Result<(), ForecastError> {
-        told.retain(|job| self.open.contains_key(job));
-        if told.is_empty() {
+    fn promise(&mut self, now: Time, mut jobs: Vec<JobId>) -> Result<(), ForecastError> {
+        jobs.retain(|job| self.unstarted.contains_key(job));
+        if jobs.is_empty() {
             return Ok(());
         }
-        let plans = [Plan::Said, Plan::Corrected];
-        let said = self.forecaster.forecast_beside(&self.dispatcher, now, &told, &plans)?;
-        let (forecasts, mut planned) = said;
+        let plans = [Plan::Estimates, Plan::CorrectedEstimates];
+        let (forecasts, mut planned) =
+            self.forecaster.forecast_with_plans(&self.dispatcher, now, &jobs, &plans)?;
         let corrected = planned.swap_remove(1);
         let past_waits = self.waits.quantiles().map(|wait| now.saturating_add(wait));
         for (forecast, corrected) in forecasts.into_iter().zip(corrected) {
-            let rivals = Rivals { corrected, past_waits };
-            if let Some(open) = self.open.get_mut(&forecast.job) {
-                open.said = Some((forecast, rivals));
+            if let Some(unstarted) = self.unstarted.get_mut(&forecast.job) {
+                unstarted.forecast = Some((forecast, Rivals { corrected, past_waits }));
             }
         }
         Ok(())

@@ -24,10 +24,10 @@ use std::collections::BinaryHeap;
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, JobId, NodeId};
 
-use crate::plans::drain::drained;
-use crate::plans::plan::{Budget, MovePlan, Planned, SearchLimits};
-use crate::plans::search::cheapest;
-use crate::plans::unblock::unblocked;
+use crate::plans::drain::{drained, others};
+use crate::plans::plan::{Budget, MoveLimits, MovePlan, Planned, SearchLimits};
+use crate::plans::search::{SET_COST, cheapest};
+use crate::plans::unblock::{cheapest_of, unblocked};
 use crate::{Shape, Snapshot, Weights};
 
 /// The nodes to be freed.
@@ -114,58 +114,41 @@ pub fn room_by(
         if best.as_ref().is_some_and(|best| best.lost < lost) {
             break;
         }
-        if budget.left < 64 {
+        if budget.left < SET_COST {
             proven = false;
             break;
         }
-        budget.spend(64);
+        budget.spend(SET_COST);
         let state = then.after(|job| requeued.binary_search(&job).is_ok());
-        let most = limits.max_jobs - requeued.len();
-        let answer = moves(&state, room, (most, limits.turn), &mut budget);
+        let max_jobs = limits.max_jobs - requeued.len();
+        let left = MoveLimits { max_jobs, ..limits.moves() };
+        let answer = moves(&state, room, left, &mut budget);
         proven &= answer.proven;
-        let Some(found) = answer.plan else { continue };
-        let rank =
-            |moves: &MovePlan, requeued: &[JobId]| (moves.cost, moves.jobs.len() + requeued.len());
-        let better = best
-            .as_ref()
-            .is_none_or(|best| rank(&found, &requeued) < rank(&best.moves, &best.requeued));
-        if better {
-            let plan =
-                RoomPlan { requeued, lost, moves: found, ready: Vec::new(), awaited: Vec::new() };
+        let Some(moves) = answer.plan else { continue };
+        let plan = RoomPlan { requeued, lost, moves, ready: Vec::new(), awaited: Vec::new() };
+        let rank = |plan: &RoomPlan| (plan.moves.cost, plan.moves.jobs.len() + plan.requeued.len());
+        if best.as_ref().is_none_or(|best| rank(&plan) < rank(best)) {
             best = Some(plan);
         }
     }
     RoomBy { plan: best.map(|plan| plan.timed(snapshot, room, ends)), proven }
 }
 
-/// Finds the cheapest moves that make room on a machine and involve at most `most` jobs.
-fn moves(
-    snapshot: &Snapshot,
-    room: Room<'_>,
-    (most, turn): (usize, bool),
-    budget: &mut Budget,
-) -> Planned {
+/// Finds the cheapest moves that make room on a machine.
+fn moves(snapshot: &Snapshot, room: Room<'_>, limits: MoveLimits, budget: &mut Budget) -> Planned {
     let weights = Weights::nodes(snapshot);
-    let shapes = match room {
-        Room::Box(shapes) => shapes,
+    match room {
+        Room::Box(shapes) => {
+            cheapest_of(shapes, |shape| unblocked(snapshot, shape, &weights, limits, budget))
+        }
         Room::Nodes(nodes) => {
             let goal = drained(snapshot, nodes);
-            if goal.required.len() > most {
+            if goal.required.len() > limits.max_jobs {
                 return Planned { plan: None, proven: true };
             }
-            return cheapest(snapshot, &goal, &weights, (most, turn), budget);
-        }
-    };
-    let mut best = Planned { plan: None, proven: true };
-    for &shape in shapes {
-        let answer = unblocked(snapshot, shape, &weights, (most, turn), budget);
-        best.proven &= answer.proven;
-        let cost = |plan: &Option<MovePlan>| plan.as_ref().map_or(u64::MAX, |plan| plan.cost);
-        if cost(&answer.plan) < cost(&best.plan) {
-            best.plan = answer.plan;
+            cheapest(snapshot, &goal, &weights, limits, budget)
         }
     }
-    best
 }
 
 impl RoomPlan {
@@ -177,30 +160,29 @@ impl RoomPlan {
         ends: impl Fn(JobId) -> Option<Time>,
     ) -> RoomPlan {
         let grid = snapshot.grid;
-        let single = |node: &NodeId| Cuboid::node(grid.point(*node));
-        let nodes = match room {
-            Room::Box(_) => Vec::new(),
-            Room::Nodes(nodes) => {
-                nodes.iter().filter(|node| node.0 < grid.nodes()).map(single).collect()
-            }
-        };
-        // Returns the end times and IDs of the ending jobs that hold nodes in these boxes.
-        let awaited = |boxes: &[Cuboid]| {
-            let meets = |own: &Cuboid| boxes.iter().any(|part| own.intersects(&grid, part));
+        // Returns the end times and IDs of the ending jobs with a part that meets the condition.
+        let ending = |meets: &dyn Fn(&Cuboid) -> bool| {
             let ending = snapshot.jobs().filter_map(|(job, parts)| Some((ends(job)?, job, parts)));
             let found = ending.filter(|(_, _, parts)| parts.iter().any(meets));
             found.map(|(end, job, _)| (end, job)).collect::<Vec<_>>()
         };
+        let overlaps =
+            |boxes: &[Cuboid], own: &Cuboid| boxes.iter().any(|part| own.intersects(&grid, part));
         let mut ready = Time::ZERO;
         for step in &self.moves.moves {
-            let before = awaited(&step.to);
+            let before = ending(&|own| overlaps(&step.to, own));
             ready = before.iter().map(|(end, _)| *end).fold(ready, Time::max);
             self.ready.push(ready);
             self.awaited.extend(before.into_iter().map(|(_, job)| job));
         }
-        for needed in [&self.moves.boxes[..], &nodes] {
-            self.awaited.extend(awaited(needed).into_iter().map(|(_, job)| job));
-        }
+        let before = match room {
+            Room::Box(_) => ending(&|own| overlaps(&self.moves.boxes, own)),
+            Room::Nodes(nodes) => {
+                let others = others(&grid, nodes);
+                ending(&|own| !others.is_free(own))
+            }
+        };
+        self.awaited.extend(before.into_iter().map(|(_, job)| job));
         self.awaited.sort_unstable();
         self.awaited.dedup();
         self

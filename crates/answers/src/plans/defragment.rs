@@ -42,12 +42,13 @@ pub fn defragment(
     for count in before.boxes.len() + 1..=bound as usize {
         let available = snapshot.healthy.clone();
         let goal = Goal { shape, count, required: Vec::new(), available };
-        let limit = (limits.max_jobs, limits.turn);
-        let answer = cheapest(snapshot, &goal, weights, limit, &mut budget);
+        let answer = cheapest(snapshot, &goal, weights, limits.moves(), &mut budget);
         proven &= answer.proven;
         let Some(better) = answer.plan else {
-            // If this many boxes are impossible, so is any larger number.
-            bound = if answer.proven { count as u32 - 1 } else { bound };
+            if answer.proven {
+                // If this many boxes are impossible, so is any larger number.
+                bound = count as u32 - 1;
+            }
             break;
         };
         (plan, proven) = (better, answer.proven);

@@ -1,8 +1,8 @@
 //! Draining: moving jobs off a set of nodes.
 
-use pavior_mesh::{Cuboid, NodeId};
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
 
-use crate::plans::plan::{Budget, Goal, Planned, SearchLimits};
+use crate::plans::plan::{Budget, Goal, MoveLimits, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
@@ -19,22 +19,29 @@ pub fn drain(
     limits: &SearchLimits,
 ) -> Planned {
     let goal = drained(snapshot, nodes);
-    let most = goal.required.len() + limits.max_jobs;
+    let max_jobs = goal.required.len().saturating_add(limits.max_jobs);
     let mut budget = Budget { left: limits.budget };
-    cheapest(snapshot, &goal, weights, (most, limits.turn), &mut budget)
+    cheapest(snapshot, &goal, weights, MoveLimits { max_jobs, ..limits.moves() }, &mut budget)
 }
 
+/// Creates the goal of emptying the given nodes.
 pub(crate) fn drained(snapshot: &Snapshot, nodes: &[NodeId]) -> Goal {
-    let grid = snapshot.grid;
-    let inside = || nodes.iter().filter(|node| node.0 < grid.nodes());
+    let others = others(&snapshot.grid, nodes);
     let mut available = snapshot.healthy.clone();
-    for &node in inside() {
-        available.take_node(node);
-    }
-    let on_them = |parts: &[Cuboid]| {
-        inside().any(|&node| parts.iter().any(|part| part.contains(&grid, grid.point(node))))
-    };
+    available.keep(&others).expect("the nodes are on the machine's grid");
     let jobs = (0..).zip(snapshot.jobs());
-    let required = jobs.filter(|(_, (_, parts))| on_them(parts)).map(|(index, _)| index).collect();
+    let is_on_them = |parts: &[Cuboid]| parts.iter().any(|part| !others.is_free(part));
+    let required =
+        jobs.filter(|(_, (_, parts))| is_on_them(parts)).map(|(index, _)| index).collect();
     Goal { shape: Shape::fixed([1; 3]), count: 0, required, available }
+}
+
+/// Returns an occupancy in which all nodes are free except the given ones. Nodes outside the grid
+/// are ignored.
+pub(crate) fn others(grid: &Grid, nodes: &[NodeId]) -> Occupancy {
+    let mut others = Occupancy::all_free(*grid);
+    for &node in nodes {
+        others.take_node(node);
+    }
+    others
 }

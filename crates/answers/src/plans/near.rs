@@ -67,18 +67,18 @@ pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
 fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<Item = Sides> {
     let orientations = pavior_mesh::orientations(shape.sides).take(if shape.turn { 6 } else { 1 });
     let mut turns: Vec<(usize, Sides, Sides)> = Vec::new();
-    for (turn, within) in orientations.enumerate() {
-        let limit: Sides = std::array::from_fn(|axis| within[axis].min(snapshot.grid.side(axis)));
+    for (turn, asked) in orientations.enumerate() {
+        let limit: Sides = std::array::from_fn(|axis| asked[axis].min(snapshot.grid.side(axis)));
         // Skip a box that fits inside the box of an earlier orientation.
         if !turns.iter().any(|earlier| fits(limit, earlier.2)) {
-            turns.push((turn, within, limit));
+            turns.push((turn, asked, limit));
         }
     }
     let free = |limit| snapshot.free.largest_free_within(limit).map_or(0, |most| most.volume());
     let most: Vec<u32> = turns.iter().map(|&(_, _, limit)| free(limit)).collect();
     let least = most.iter().copied().max().filter(|_| count == 1).map_or(0, u64::from);
     let mut all = Vec::new();
-    for ((turn, within, limit), most) in turns.into_iter().zip(most) {
+    for ((turn, asked, limit), most) in turns.into_iter().zip(most) {
         for c in 1..=limit[2] {
             for b in 1..=limit[1] {
                 let row = u64::from(b) * u64::from(c);
@@ -86,7 +86,7 @@ fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<
                 let to = (u64::from(most) / row).min(u64::from(limit[0]));
                 for a in from..=to {
                     let sides = [a as u16, b, c];
-                    let cut: u32 = (0..3).map(|axis| u32::from(within[axis] - sides[axis])).sum();
+                    let cut: u32 = (0..3).map(|axis| u32::from(asked[axis] - sides[axis])).sum();
                     let rank = (volume(sides), Reverse(cut), Reverse(turn), sides);
                     all.push(rank);
                 }

@@ -65,7 +65,7 @@ pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -
                 let boxes = goal(room, &empty, jobs, &places, budget);
                 reached.push(Reached { places, before: Some((state, index)) });
                 if let Some(boxes) = boxes {
-                    return Outcome::Found(boxes, told(room, jobs, &reached));
+                    return Outcome::Found(boxes, path(room, jobs, &reached));
                 }
                 waiting.push_back(reached.len() - 1);
             }
@@ -143,7 +143,7 @@ fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
 }
 
 /// Returns the moves that lead to the last state reached.
-fn told(room: &Room<'_>, jobs: &[u32], reached: &[Reached]) -> Vec<Move> {
+fn path(room: &Room<'_>, jobs: &[u32], reached: &[Reached]) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut at = reached.len() - 1;
     while let Some((before, index)) = reached[at].before {

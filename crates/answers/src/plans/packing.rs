@@ -10,7 +10,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// The fixed cost of a position search, in addition to the words that it reads.
+/// The fixed cost of a position search, in addition to the words that it reads, and of a packing.
 const CALL: u64 = 32;
 
 /// The outcome for a set of jobs.
@@ -43,6 +43,7 @@ impl<'a> Room<'a> {
         free
     }
 
+    /// Returns the requested boxes, which are not placed yet.
     pub(crate) fn wanted(&self) -> Vec<Item> {
         let item = Item { shape: self.goal.shape, alike: 0, at: None };
         vec![item; self.goal.count]
@@ -89,11 +90,13 @@ impl<'a> Room<'a> {
     }
 }
 
+/// A box to place: a requested box, or a part of a job that moves.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) shape: Shape,
     /// The group of interchangeable items to which the box belongs, or 0 for the requested boxes.
     pub(crate) alike: u32,
+    /// The chosen position, or `None` if the box is not placed yet.
     pub(crate) at: Option<Cuboid>,
 }
 
@@ -110,6 +113,8 @@ pub(crate) fn pack(
     done: &mut dyn FnMut(&[Item]) -> bool,
 ) -> bool {
     let Some((index, places)) = tightest(room, free, items, budget) else {
+        // The caller compares each item with all others.
+        budget.spend(CALL + (items.len() * items.len()) as u64);
         return done(items);
     };
     for place in places {
@@ -136,14 +141,14 @@ fn tightest(
     budget: &mut Budget,
 ) -> Option<(usize, Vec<Cuboid>)> {
     let open = || items.iter().enumerate().filter(|(_, item)| item.at.is_none());
-    open().next()?;
+    let (first, _) = open().next()?;
     let volume: u64 = open().map(|(_, item)| pavior_mesh::volume(item.shape.sides)).sum();
+    if volume > u64::from(free.count()) {
+        return Some((first, Vec::new()));
+    }
     let mut best: Option<(usize, Vec<Cuboid>)> = None;
     let mut seen: Vec<u32> = Vec::new();
     for (index, item) in open() {
-        if volume > u64::from(free.count()) {
-            return Some((index, Vec::new()));
-        }
         if seen.contains(&item.alike) {
             continue;
         }
@@ -169,4 +174,26 @@ fn last(grid: &Grid, items: &[Item], item: &Item) -> Option<Key> {
         (turn.expect("it was placed in one of its orientations"), grid.id(at.base))
     };
     alike.filter_map(|other| other.at).map(key).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budget_limits_the_number_of_packings() {
+        let grid = Grid::mesh(&[64, 64]).unwrap();
+        let mut free = Occupancy::all_free(grid);
+        let snapshot = Snapshot::new(free.clone(), free.clone(), Vec::new());
+        let shape = Shape::fixed([1; 3]);
+        let goal = Goal { shape, count: 2, required: Vec::new(), available: free.clone() };
+        let (mut room, mut budget) = (Room::new(&snapshot, &goal, false), Budget { left: 100_000 });
+        let (mut items, mut packings) = (room.wanted(), 0);
+        pack(&mut room, &mut free, &mut items, &mut budget, &mut |_| {
+            packings += 1;
+            false
+        });
+        assert!(packings > 100 && packings <= 100_000 / CALL, "{packings}");
+        assert_eq!(budget.left, 0);
+    }
 }

@@ -19,8 +19,8 @@ pub struct SearchLimits {
     /// True if moved jobs may be rotated. Each part of a job keeps its shape and moves
     /// independently.
     pub turn: bool,
-    /// The maximum number of bit-set words to read. If a search exhausts the budget, its answer is
-    /// not proven.
+    /// The maximum number of bit-set words to read, or other work that takes as long. If a search
+    /// exhausts the budget, its answer is not proven.
     pub budget: u64,
 }
 
@@ -32,6 +32,18 @@ impl SearchLimits {
     pub fn jobs(max_jobs: usize) -> SearchLimits {
         SearchLimits { max_jobs, turn: true, budget: SearchLimits::BUDGET }
     }
+
+    /// Returns the limits on the moves.
+    pub(crate) fn moves(&self) -> MoveLimits {
+        MoveLimits { max_jobs: self.max_jobs, turn: self.turn }
+    }
+}
+
+/// Limits on a plan's moves, without the budget, which several searches may share.
+#[derive(Clone, Copy)]
+pub(crate) struct MoveLimits {
+    pub(crate) max_jobs: usize,
+    pub(crate) turn: bool,
 }
 
 /// A single-step move of a job to different boxes. The job's old nodes count as free.
@@ -69,9 +81,11 @@ pub struct Planned {
     pub proven: bool,
 }
 
+/// The state that moves must reach.
 pub(crate) struct Goal {
     /// The shape of the boxes that must be free at the same time.
     pub(crate) shape: Shape,
+    /// The number of these boxes.
     pub(crate) count: usize,
     /// The jobs that must move, identified by their index in the snapshot.
     pub(crate) required: Vec<u32>,

@@ -20,23 +20,24 @@ use pavior_mesh::{Coordinates, Grid};
 use rustc_hash::FxHashSet;
 
 use crate::plans::packing::{Outcome, Room};
-use crate::plans::plan::{Budget, Goal, MovePlan, Planned};
+use crate::plans::plan::{Budget, Goal, MoveLimits, MovePlan, Planned};
 use crate::plans::relocation::relocate;
 use crate::plans::windows::{Cost, Costs, Layers, Places, Union};
 use crate::{Snapshot, Weights};
 
 /// The cost of creating a set, in bit-set words.
-const SET_COST: u64 = 64;
+pub(crate) const SET_COST: u64 = 64;
 
-/// Finds the cheapest plan that moves at most `most` jobs.
+/// Finds the cheapest plan within the limits.
 pub(crate) fn cheapest(
     snapshot: &Snapshot,
     goal: &Goal,
     weights: &Weights,
-    (most, turn): (usize, bool),
+    limits: MoveLimits,
     budget: &mut Budget,
 ) -> Planned {
-    let mut room = Room::new(snapshot, goal, turn);
+    let most = limits.max_jobs;
+    let mut room = Room::new(snapshot, goal, limits.turn);
     let mut sets = Sets::new(weights);
     for set in starts(snapshot, goal, most) {
         sets.push(set);

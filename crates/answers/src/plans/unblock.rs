@@ -1,6 +1,6 @@
 //! Finds the cheapest set of jobs to move so that a box fits.
 
-use crate::plans::plan::{Budget, Goal, MovePlan, Planned, SearchLimits};
+use crate::plans::plan::{Budget, Goal, MoveLimits, MovePlan, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
@@ -20,7 +20,7 @@ pub fn unblock(
     limits: &SearchLimits,
 ) -> Planned {
     let mut budget = Budget { left: limits.budget };
-    unblocked(snapshot, shape, weights, (limits.max_jobs, limits.turn), &mut budget)
+    unblocked(snapshot, shape, weights, limits.moves(), &mut budget)
 }
 
 /// Works like [`unblock`], but with a budget shared by several searches.
@@ -28,7 +28,7 @@ pub(crate) fn unblocked(
     snapshot: &Snapshot,
     shape: Shape,
     weights: &Weights,
-    limit: (usize, bool),
+    limits: MoveLimits,
     budget: &mut Budget,
 ) -> Planned {
     if let Some(at) = fit(snapshot, shape) {
@@ -40,7 +40,7 @@ pub(crate) fn unblocked(
     if u64::from(snapshot.free.count()) < pavior_mesh::volume(shape.sides) {
         return Planned { plan: None, proven: true };
     }
-    cheapest(snapshot, &goal, weights, limit, budget)
+    cheapest(snapshot, &goal, weights, limits, budget)
 }
 
 /// Finds the cheapest moves that make room for any one of several boxes. Ties go to the first box.
@@ -52,10 +52,16 @@ pub fn unblock_any(
     limits: &SearchLimits,
 ) -> Planned {
     let limits = SearchLimits { budget: limits.budget / shapes.len().max(1) as u64, ..*limits };
+    cheapest_of(shapes, |shape| unblock(snapshot, shape, weights, &limits))
+}
+
+/// Searches for moves for each box, and returns the cheapest plan. Stops at the first plan without
+/// costs.
+pub(crate) fn cheapest_of(shapes: &[Shape], mut search: impl FnMut(Shape) -> Planned) -> Planned {
+    let cost = |answer: &Planned| answer.plan.as_ref().map_or(u64::MAX, |plan| plan.cost);
     let mut best = Planned { plan: None, proven: true };
     for &shape in shapes {
-        let answer = unblock(snapshot, shape, weights, &limits);
-        let cost = |answer: &Planned| answer.plan.as_ref().map_or(u64::MAX, |plan| plan.cost);
+        let answer = search(shape);
         best.proven &= answer.proven;
         if cost(&answer) < cost(&best) {
             best.plan = answer.plan;

@@ -4,7 +4,7 @@ use pavior_allocation::Machine;
 use pavior_answers::{Cause, Queued, Why, waits};
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{JobId, NodeId, Request};
-use pavior_scheduling::{Dispatcher, Scheduler, Selection};
+use pavior_scheduling::{Dispatcher, Kept, Reserved, Scheduler, Selection, Standing};
 use pavior_workload::{Job, Service};
 
 const SCHEDULERS: [&str; 14] = [
@@ -151,6 +151,19 @@ fn every_waiting_job_has_a_true_reason() {
 }
 
 /// Explaining a queue of 10,000 jobs must take only a bounded number of strategy queries.
+/// A scheduler may reserve nodes for a later time although the job could be placed now.
+#[test]
+fn a_job_does_not_wait_for_itself() {
+    let mut dispatcher = fresh("tff", "fcfs");
+    dispatcher.submit(job(1, Request::shape([2, 2]), Time(0), Time(60))).unwrap();
+    let (job, from, to) = (JobId(1), Time(100), Time(160));
+    let own = Reserved { job, from, to, nodes: 4, placement: None };
+    let kept = vec![Kept::ByReservations];
+    let standing = Standing { kept, reserved: vec![own], ends: Vec::new() };
+    let found = waits(&dispatcher, Some(&standing), (Time(0), ENDLESS));
+    assert_eq!(found[0].1.cause, Cause::Queue(Queued::Kept));
+}
+
 #[test]
 fn a_long_queue_is_answered_within_bounds() {
     let mut dispatcher = fresh("gabl", "conservative:depth=100");

@@ -137,6 +137,11 @@ impl Directory {
 }
 
 impl OpenRun {
+    /// Returns the directory that contains the run.
+    pub fn path(&self) -> &Path {
+        &self.directory.path
+    }
+
     /// Writes a finished run's files, and removes the journal once they are safely stored.
     ///
     /// # Errors

@@ -42,8 +42,8 @@ struct PointState {
 }
 
 impl<'s> Plan<'s> {
-    /// Creates a plan from known entries. Plans the missing replications for the chosen points and
-    /// for points with known replications.
+    /// Creates a plan from the entries already known. It contains the replications still missing
+    /// for the chosen points and for any other point that already has some.
     pub(super) fn new(
         specification: &'s Specification,
         known: Vec<JournalEntry>,

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use pavior_files::{Limits, open, read_text};
+use pavior_files::{Limits, open, read_if_there, read_text};
 
 #[test]
 fn a_compressed_file_that_unpacks_to_more_than_the_limit_is_refused() {
@@ -44,6 +44,9 @@ fn directories_devices_without_end_and_bytes_that_are_no_text_are_refused() {
     let error = read_text(&path, Limits::DOCUMENT).unwrap_err().to_string();
     assert!(error.ends_with("line 2, column 6 is not UTF-8 text"), "{error}");
     assert!(!error.contains('\u{1b}') && error.contains("\\u{1b}[2J"), "{error}");
+    // Only a file that is known to be missing counts as missing.
+    assert!(read_if_there(&folder.path().join("none"), Limits::LINES).unwrap().is_none());
+    assert!(read_if_there(&path.join("none"), Limits::LINES).is_err());
 }
 
 #[test]

@@ -2,7 +2,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use pavior_files::{Output, check_writable, write_whole};
+use pavior_files::{Output, check_writable, replace_public, write_whole};
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
@@ -116,6 +116,23 @@ mod unix {
         symlink("missing", &nowhere).unwrap();
         assert!(write_whole(&nowhere, |_| Ok(())).unwrap_err().is_usage());
         assert_eq!(names(folder.path()), ["file", "link", "nowhere"]);
+    }
+
+    #[test]
+    fn a_public_file_replaces_a_link_and_is_readable_by_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let [private, path, directory] =
+            ["private", "public", "dir"].map(|name| folder.path().join(name));
+        fs::write(&private, "mine").unwrap();
+        fs::set_permissions(&private, fs::Permissions::from_mode(0o600)).unwrap();
+        symlink("private", &path).unwrap();
+        fs::create_dir(&directory).unwrap();
+        replace_public(&path, b"text").unwrap();
+        assert_eq!((fs::read(&private).unwrap(), mode(&private)), (b"mine".to_vec(), 0o600));
+        assert_eq!((fs::read(&path).unwrap(), mode(&path)), (b"text".to_vec(), 0o644));
+        assert!(!fs::symlink_metadata(&path).unwrap().is_symlink());
+        assert!(replace_public(&directory, b"text").is_err());
+        assert_eq!(names(folder.path()), ["dir", "private", "public"]);
     }
 
     #[test]

@@ -37,8 +37,8 @@ pub(super) static ENTRY: Entry = Entry {
             key: "senders",
             values: Values::OneOf(&["together", "in-turn"]),
             default: "together",
-            meaning: "the order of senders: all ranks' first messages, then all second messages, \
-                      and so on; or rank by rank",
+            meaning: "the order in which ranks send: one message each per round, or all messages \
+                      of one rank before those of the next",
             bare: false,
         },
         OptionSpec {

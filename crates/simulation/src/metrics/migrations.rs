@@ -16,7 +16,7 @@ pub(super) const MOVES: MetricSpec = MetricSpec {
 
 pub(super) const NODES: MetricSpec = MetricSpec {
     name: "nodes_moved",
-    meaning: "number of nodes of the moved jobs, summed over moves",
+    meaning: "nodes used by each moved job, summed over all moves",
     unit: Unit::Count,
     standard: false,
     build: |context| Box::new(Migrations::new(context, |_, nodes, _| f64::from(nodes))),
@@ -24,7 +24,7 @@ pub(super) const NODES: MetricSpec = MetricSpec {
 
 pub(super) const TIME: MetricSpec = MetricSpec {
     name: "migration_time",
-    meaning: "run time added to the moved jobs, summed over moves",
+    meaning: "run time added to each moved job, summed over all moves",
     unit: Unit::Time,
     standard: false,
     build: |context| {

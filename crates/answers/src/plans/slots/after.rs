@@ -9,7 +9,7 @@
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, volume};
 
-use super::bound::{at_most, least_side};
+use super::bound::{at_most, least_held, least_side};
 use super::{Slots, all_sides, slots};
 use crate::plans::plan::Budget;
 use crate::{Shape, Snapshot};
@@ -52,20 +52,17 @@ fn meeting_part(grid: &Grid, sides: &[Sides], part: &Cuboid) -> u32 {
     let Some(first) = sides.first() else { return 0 };
     let reach = |axis: usize| sides.iter().map(|sides| sides[axis]).max().unwrap_or(1) - 1;
     let by_spacing = |spacing: u16| {
+        let spacing: Sides = std::array::from_fn(|axis| spacing.min(grid.side(axis)));
         let along = |axis: usize| {
-            let (spacing, side) = (spacing.min(grid.side(axis)), u32::from(grid.side(axis)));
+            let (spacing, side) = (u32::from(spacing[axis]), u32::from(grid.side(axis)));
             let around = u32::from(part.sides[axis]) + 2 * u32::from(reach(axis));
             if around < side || !grid.wraps(axis) {
-                around.min(side) / u32::from(spacing)
+                around.min(side) / spacing
             } else {
-                side.div_ceil(spacing.into())
+                side.div_ceil(spacing)
             }
         };
-        let held = |sides: &Sides| {
-            let along = |axis: usize| u32::from(sides[axis] / spacing.min(grid.side(axis)));
-            (0..3).map(along).product::<u32>()
-        };
-        let held = sides.iter().map(held).min().filter(|&held| held > 0)?;
+        let held = least_held(sides, spacing)?;
         Some((0..3).map(along).product::<u32>() / held)
     };
     let bounds = [1, least_side(*first)].into_iter().filter_map(by_spacing);

@@ -48,15 +48,18 @@ pub(super) fn least_side(sides: Sides) -> u16 {
     sides.iter().copied().filter(|&side| side > 1).min().unwrap_or(1)
 }
 
-/// Returns the smallest bound given by any lattice with the given spacing.
-fn by_lattice(grid: &Grid, sides: &[Sides], nodes: &[NodeId], spacing: Sides) -> u32 {
+/// Returns the least number of lattice nodes in any box, or `None` if a box may contain none.
+pub(super) fn least_held(sides: &[Sides], spacing: Sides) -> Option<u32> {
     let held = |sides: &Sides| {
         let along = |axis: usize| u32::from(sides[axis] / spacing[axis]);
-        (0..3).map(along).product::<u32>()
+        (0..3).map(along).product()
     };
-    let Some(held) = sides.iter().map(held).min().filter(|&held| held > 0) else {
-        return u32::MAX;
-    };
+    sides.iter().map(held).min().filter(|&held| held > 0)
+}
+
+/// Returns the smallest bound given by any lattice with the given spacing.
+fn by_lattice(grid: &Grid, sides: &[Sides], nodes: &[NodeId], spacing: Sides) -> u32 {
+    let Some(held) = least_held(sides, spacing) else { return u32::MAX };
     let [a, b, c] = spacing.map(usize::from);
     let mut counts = vec![0u32; a * b * c];
     for &node in nodes {

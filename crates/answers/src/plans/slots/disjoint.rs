@@ -17,6 +17,7 @@ use crate::plans::plan::Budget;
 /// A set of placements, with one bit per placement.
 type Set = Vec<u64>;
 
+/// The result of a search.
 pub(super) struct Chosen {
     /// Placements that do not overlap.
     pub(super) chosen: Vec<usize>,
@@ -27,10 +28,7 @@ pub(super) struct Chosen {
 /// Finds a maximum set of disjoint placements. If the budget runs out, returns a good set and a
 /// bound.
 pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chosen {
-    let mut open = vec![0; conflicts.count().div_ceil(64)];
-    for place in 0..conflicts.count() {
-        open[place / 64] |= 1 << (place % 64);
-    }
+    let mut open = all(conflicts.count());
     let mut search = Search { conflicts, budget, gave_up: false };
     let mut chosen = search.reduce(&mut open);
     let mut bound = chosen.len() as u32;
@@ -47,8 +45,7 @@ pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chose
 
 /// Finds a maximum disjoint set in one component, in which all placements are open.
 fn component(conflicts: &Conflicts, budget: &mut Budget) -> (Vec<usize>, u32) {
-    let mut open = vec![0; conflicts.count().div_ceil(64)];
-    (0..conflicts.count()).for_each(|place| open[place / 64] |= 1 << (place % 64));
+    let open = all(conflicts.count());
     let mut search = Search { conflicts, budget, gave_up: false };
     let cover = search.cover(&open);
     let found = search.largest(open, 0);
@@ -59,6 +56,7 @@ fn component(conflicts: &Conflicts, budget: &mut Budget) -> (Vec<usize>, u32) {
 struct Search<'a> {
     conflicts: &'a Conflicts,
     budget: &'a mut Budget,
+    /// True if the budget ran out, so that a larger set may exist.
     gave_up: bool,
 }
 
@@ -211,6 +209,13 @@ impl Search<'_> {
     }
 }
 
+fn all(count: usize) -> Set {
+    let mut set = vec![0; count.div_ceil(64)];
+    (0..count).for_each(|place| set[place / 64] |= 1 << (place % 64));
+    set
+}
+
+/// Returns the members of a set in ascending order.
 fn ones(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
     set.iter().enumerate().flat_map(|(at, &word)| {
         let left = |word: &u64| Some(word & (word - 1)).filter(|&word| word != 0);
