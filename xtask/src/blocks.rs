@@ -42,7 +42,7 @@ struct Block {
 /// Builds the program and runs the blocks.
 pub(crate) fn problems(root: &Path, build: fn(&Path) -> Result<PathBuf, String>) -> Vec<String> {
     let scratch = std::env::temp_dir().join(format!("pavior-blocks-{}", std::process::id()));
-    let clone = build(root).and_then(|program| Clone::of(root, &program, &scratch));
+    let clone = build(root).and_then(|program| FreshClone::of(root, &program, &scratch));
     let problems = match clone {
         Ok(clone) => run_blocks(root, &clone),
         Err(problem) => vec![problem],
@@ -51,7 +51,7 @@ pub(crate) fn problems(root: &Path, build: fn(&Path) -> Result<PathBuf, String>)
     problems
 }
 
-fn run_blocks(root: &Path, clone: &Clone) -> Vec<String> {
+fn run_blocks(root: &Path, clone: &FreshClone) -> Vec<String> {
     let mut blocks = Vec::new();
     for page in PAGES {
         match fs::read_to_string(root.join(page)) {
@@ -61,7 +61,8 @@ fn run_blocks(root: &Path, clone: &Clone) -> Vec<String> {
     }
     let mut problems = Vec::new();
     for block in blocks.iter().chain(&blocks) {
-        let problem = clone.run(block).err().or_else(|| clone.remove_leftovers());
+        let (failure, leftovers) = (clone.run(block).err(), clone.remove_leftovers());
+        let problem = failure.or(leftovers);
         let place = format!("{}:{}", block.page, block.line);
         problems.extend(problem.map(|problem| format!("{place}: {problem}")));
     }
@@ -90,16 +91,16 @@ fn of_page(page: &'static str, text: &str) -> Vec<Block> {
 }
 
 /// A fresh clone, and the `PATH` for the blocks that run in it.
-struct Clone {
+struct FreshClone {
     folder: PathBuf,
     path: String,
     /// The directory for the blocks' temporary files.
     temporary: PathBuf,
 }
 
-impl Clone {
+impl FreshClone {
     /// Clones the current sources, including uncommitted changes.
-    fn of(root: &Path, program: &Path, scratch: &Path) -> Result<Clone, String> {
+    fn of(root: &Path, program: &Path, scratch: &Path) -> Result<FreshClone, String> {
         let (bin, temporary) = (scratch.join("bin"), scratch.join("tmp"));
         let folder = scratch.join("pavior");
         fs::create_dir_all(&bin)
@@ -107,7 +108,8 @@ impl Clone {
             .and_then(|()| fs::copy(program, bin.join("pavior")))
             .map_err(|error| format!("{}: {error}", program.display()))?;
         let shown = folder.display().to_string();
-        git(root, &["clone", "--quiet", "--shared", ".", &shown])?;
+        let who = ["--config", "user.name=blocks", "--config", "user.email=blocks@localhost"];
+        git(root, &[&["clone", "--quiet", "--shared"], &who[..], &[".", &shown]].concat())?;
         git(&folder, &["rm", "-r", "--quiet", "."])?;
         let copy = |words: &[&str]| {
             let mut git = Command::new("git");
@@ -117,11 +119,9 @@ impl Clone {
         copy(&["add", "--all"])?;
         copy(&["checkout-index", "--all", &format!("--prefix={shown}/")])?;
         git(&folder, &["add", "--all"])?;
-        let who = ["-c", "user.name=blocks", "-c", "user.email=blocks@localhost"];
-        let commit = ["commit", "--quiet", "--allow-empty", "--message", "Current sources"];
-        git(&folder, &[&who[..], &commit].concat())?;
+        git(&folder, &["commit", "--quiet", "--allow-empty", "--message", "Current sources"])?;
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-        Ok(Clone { folder, path, temporary })
+        Ok(FreshClone { folder, path, temporary })
     }
 
     /// Runs a block, then kills any processes that it started.

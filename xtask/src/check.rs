@@ -12,7 +12,7 @@ use crate::notes;
 use crate::steps::{self, BOTH, PACKAGING, STEPS, Step, WAIT};
 
 /// The free disk space, in bytes, that the checks need for downloads and build output.
-const MAX_DISK_BYTES: u64 = 24_000_000_000;
+const DISK_BYTES: u64 = 24_000_000_000;
 
 /// The number of output lines to show for a failed step, and the number of characters to show for a
 /// failed test.
@@ -43,7 +43,7 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     let steps = chosen(only)?;
     check_space(root)?;
     notes::begin(root);
-    let began = (Instant::now(), machine_seconds());
+    let (began, used_before) = (Instant::now(), machine_seconds());
     // Get the path first, because a build may replace the running program's file.
     let program = std::env::current_exe().unwrap_or_default();
     let ended = run_steps(root, &program, &steps);
@@ -51,7 +51,7 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     for ended in &ended {
         println!("{}", row(ended));
     }
-    let (wall, processor) = (began.0.elapsed().as_secs_f64(), machine_seconds() - began.1);
+    let (wall, processor) = (began.elapsed().as_secs_f64(), machine_seconds() - used_before);
     println!("{:14} {wall:7.1} {processor:9.1}  (CPU: whole machine)", "all");
     let logs = ended.iter().map(|ended| fs::read(log(root, ended.step)).unwrap_or_default());
     let (passed, failed) = counts(&String::from_utf8_lossy(&logs.flatten().collect::<Vec<u8>>()));
@@ -90,7 +90,7 @@ fn check_space(root: &Path) -> Result<(), String> {
         text.split_whitespace().find_map(|word| word.parse::<u64>().ok())
     };
     let built = number("du", &["--summarize", "--block-size=1", "target"]).unwrap_or(0);
-    let needed = MAX_DISK_BYTES.saturating_sub(built).max(MAX_DISK_BYTES / 6);
+    let needed = DISK_BYTES.saturating_sub(built).max(DISK_BYTES / 6);
     let free = number("df", &["--output=avail", "--block-size=1", "."]);
     let giga = |bytes: u64| bytes as f64 / 1e9;
     println!("the checks need {:.0} GB of disk space, mostly in target/", giga(needed));
@@ -154,15 +154,20 @@ fn run_step(
     step: &'static Step,
     failed_prerequisite: Option<&'static str>,
 ) -> Ended {
+    // A skipped step writes no output and a killed step no time, so delete those of an earlier run.
+    let seconds_file = seconds_file(root, step);
+    for stale in [&log(root, step), &seconds_file] {
+        let _ = fs::remove_file(stale);
+    }
     if let Some(name) = failed_prerequisite {
         return Ended { step, end: End::Skipped(name), seconds: 0.0, processor: 0.0 };
     }
     eprintln!("started: {} ({})", step.name, step.does);
-    // A killed step writes no time, so an existing file might be from an earlier run.
-    let seconds_file = seconds_file(root, step);
-    let _ = fs::remove_file(&seconds_file);
     let began = Instant::now();
-    let passed = passes(root, program, step).is_ok_and(|passed| passed);
+    let passed = passes(root, program, step).unwrap_or_else(|error| {
+        eprintln!("{}: {error}", step.name);
+        false
+    });
     let end = if passed { End::Passed } else { End::Failed };
     let processor =
         fs::read_to_string(seconds_file).unwrap_or_default().parse().unwrap_or(f64::NAN);
@@ -285,13 +290,16 @@ mod tests {
     }
 
     #[test]
-    fn a_killed_step_has_no_processor_time() {
+    fn a_killed_or_skipped_step_leaves_no_earlier_output() {
         let root = std::env::temp_dir().join(format!("pavior-killed-{}", std::process::id()));
         let noted = seconds_file(&root, &STEPS[0]);
         fs::create_dir_all(noted.parent().unwrap()).unwrap();
         fs::write(&noted, "12.50").unwrap();
         let ended = run_step(&root, Path::new("false"), &STEPS[0], None);
         assert!(matches!(ended.end, End::Failed) && ended.processor.is_nan());
+        fs::write(log(&root, &STEPS[0]), "test result: ok. 9 passed; 0 failed").unwrap();
+        run_step(&root, Path::new("false"), &STEPS[0], Some("build"));
+        assert!(!log(&root, &STEPS[0]).exists(), "its tests would be counted again");
         fs::remove_dir_all(root).unwrap();
     }
 

@@ -108,8 +108,8 @@ fn check_steps(root: &Path, words: &[String]) -> Vec<String> {
     if words.last().is_some_and(|last| last == "--only") {
         return vec!["--only requires the name of a step".to_string()];
     }
-    let names = words.iter().map(|word| word.trim_start_matches("--only").trim_matches('='));
-    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    let names = words.iter().filter(|word| *word != "--only");
+    let names: Vec<&str> = names.map(|word| word.strip_prefix("--only=").unwrap_or(word)).collect();
     check::run(root, &names).unwrap_or_else(|problem| vec![problem])
 }
 
@@ -198,6 +198,14 @@ mod tests {
         ] {
             assert!(accepted.iter().all(|words| accepts(usage, words)), "{usage}");
             assert!(!rejected.iter().any(|words| accepts(usage, words)), "{usage}");
+        }
+    }
+
+    #[test]
+    fn an_option_without_a_step_does_not_run_all_checks() {
+        for words in [&["--only"][..], &["--only="], &["--only=x"], &["tidy", "--only", "x"]] {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_string()).collect();
+            assert_eq!(check_steps(Path::new("/nowhere"), &words).len(), 1, "{words:?}");
         }
     }
 

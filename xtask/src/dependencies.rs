@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::process::{self, array, text};
 
 /// Permissive licenses that a dependency may have.
-const LICENCES: &[&str] = &[
+const LICENSES: &[&str] = &[
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -56,7 +56,7 @@ fn of_packages(packages: &[Value]) -> Vec<String> {
         versions.entry(name).or_default().insert(version);
         let is_built = !NOT_BUILT.iter().any(|(known, _)| *known == name);
         if is_built && !is_permissive(license) {
-            let permissive = LICENCES.join(", ");
+            let permissive = LICENSES.join(", ");
             problems.push(format!("{name} {version}: `{license}` is not one of {permissive}"));
         }
     }
@@ -80,7 +80,7 @@ fn of_packages(packages: &[Value]) -> Vec<String> {
 /// Returns true if permissive licenses alone satisfy an SPDX expression. `/` is accepted as the
 /// former spelling of `OR`.
 fn is_permissive(expression: &str) -> bool {
-    let is_met = |license: &spdx::LicenseReq| LICENCES.contains(&license.to_string().as_str());
+    let is_met = |license: &spdx::LicenseReq| LICENSES.contains(&license.to_string().as_str());
     let parsed = spdx::Expression::parse_mode(expression, spdx::ParseMode::LAX);
     parsed.is_ok_and(|expression| expression.evaluate(is_met))
 }

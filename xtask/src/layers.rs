@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::process::{self, array, text};
+use crate::sources;
 
 const PAGE: &str = "ARCHITECTURE.md";
 
@@ -31,10 +32,9 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     };
     let packages = array(&metadata["packages"]).iter();
     let mut problems: Vec<String> = packages.flat_map(|one| of_package(one, &page)).collect();
-    let facade = root.join("crates/pavior/src");
-    for entry in std::fs::read_dir(facade).into_iter().flatten().flatten() {
-        let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
-        problems.extend(whole_crates(&entry.path().display().to_string(), &text));
+    for file in sources(&root.join("crates/pavior/src"), "rs") {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        problems.extend(whole_crates(&file.display().to_string(), &text));
     }
     problems
 }

@@ -85,7 +85,7 @@ fn is_image(file: &Path) -> bool {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(512)]);
     match file.extension().and_then(|extension| extension.to_str()) {
         Some("png") => bytes.starts_with(b"\x89PNG\r\n\x1a\n"),
-        Some("webp") => bytes.starts_with(b"RIFF") && bytes[8..].starts_with(b"WEBP"),
+        Some("webp") => bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP"),
         Some("svg") => head.contains("<svg"),
         _ => false,
     }
@@ -158,16 +158,19 @@ mod tests {
     fn missing_files_anchors_and_texts_are_found() {
         let root = std::env::temp_dir().join(format!("pavior-links-{}", std::process::id()));
         std::fs::create_dir_all(root.join("docs")).unwrap();
-        let page = "# One\n[a](b.md)\n[a](#one)\n[a](#two)\n![](c.svg)\n[a](../..)\n![t](e.svg)";
+        let page = "# One\n[a](b.md)\n[a](#one)\n[a](#two)\n![](c.svg)\n[a](../..)\n![t](e.svg)\n\
+                    ![t](f.webp)";
         std::fs::write(root.join("docs/a.md"), page).unwrap();
         std::fs::write(root.join("docs/c.svg"), "<svg/>").unwrap();
         std::fs::write(root.join("docs/e.svg"), "text").unwrap();
+        std::fs::write(root.join("docs/f.webp"), "RIFF").unwrap();
         let found = [
             "docs/a.md:2: b.md does not exist",
             "docs/a.md:4: #two: no such heading",
             "docs/a.md:5: c.svg has no alt text",
             "docs/a.md:6: ../.. is outside the repository",
             "docs/a.md:7: e.svg is not a PNG, WebP or SVG",
+            "docs/a.md:8: f.webp is not a PNG, WebP or SVG",
         ];
         assert_eq!(problems(&root), found);
         std::fs::remove_dir_all(root).unwrap();

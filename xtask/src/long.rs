@@ -49,7 +49,7 @@ pub(crate) fn fuzz(root: &Path, given: &[String]) -> Vec<String> {
     let Ok(minutes) = given.first().map_or(Ok(1), |minutes| minutes.parse::<u64>()) else {
         return vec!["MINUTES must be a whole number".to_string()];
     };
-    let seconds = (60 * minutes).to_string();
+    let seconds = minutes.saturating_mul(60).to_string();
     let words = "--quiet --package pavior-cli --test it mutations -- --nocapture";
     tests(root, words, &[("PAVIOR_FUZZ_SECONDS", &seconds)]).into_iter().collect()
 }

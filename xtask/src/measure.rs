@@ -33,6 +33,7 @@ pub(crate) const SERVICE: &[Part] = &[
         variables: &[] },
 ];
 
+/// Measurements of how costs grow with the machine, the queue and the number of clients.
 #[rustfmt::skip]
 pub(crate) const GROWTH: &[Part] = &[
     Part { title: "50,000 random jobs by machine and scheduler",

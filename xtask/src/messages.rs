@@ -1,7 +1,7 @@
 //! Checks that the program contains the messages quoted in docs/troubleshooting.md.
 //!
 //! The messages are formatted as code in the first column of a table, with an ellipsis for each
-//! variable part. The pieces between ellipses must occur in string literals in the sources.
+//! variable part. The pieces between ellipses must occur in the sources.
 
 use std::path::Path;
 

@@ -69,10 +69,11 @@ fn start(root: &Path) -> Result<(Child, String), String> {
         .map_err(|error| format!("target/debug/pavior: {error}"))?;
     let mut address = String::new();
     let output = service.stdout.take().expect("the output is piped");
-    match BufReader::new(output).read_line(&mut address) {
-        Ok(1..) => Ok((service, address.trim_end().to_string())),
-        _ => Err("pavior serve did not start".to_string()),
+    if BufReader::new(output).read_line(&mut address).is_ok_and(|bytes| bytes > 0) {
+        return Ok((service, address.trim_end().to_string()));
     }
+    let _ = service.kill().and_then(|()| service.wait());
+    Err("pavior serve did not start".to_string())
 }
 
 /// Creates a token file that only the file's owner can read.

@@ -14,6 +14,9 @@ use crate::{notes, steps};
 /// The file that contains cargo's messages about the built programs, one per line.
 const LIST: &str = "target/checks/programs.jsonl";
 
+/// The package whose tests require the built page.
+pub(crate) const BROWSER: &str = "apps/browser";
+
 /// A program that contains tests.
 #[derive(Debug, PartialEq)]
 struct Program {
@@ -92,9 +95,6 @@ pub(crate) fn waiting(root: &Path, folder: &str) -> Vec<String> {
     let is_run = |program: &Program| program.waits() && program.folder == folder;
     tests(root, is_run, &[], &["--test-threads", "4"])
 }
-
-/// A package whose tests require the built page.
-pub(crate) const BROWSER: &str = "apps/browser";
 
 /// Runs the tests for the vector code under valgrind, because the code contains an unsafe call.
 pub(crate) fn memory(root: &Path) -> Vec<String> {

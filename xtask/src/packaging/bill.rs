@@ -96,9 +96,9 @@ fn sums(root: &Path) -> Result<BTreeMap<String, String>, String> {
 /// Returns the packages in the page bundle, from npm's lock file.
 fn of_npm(root: &Path) -> Result<Vec<Part>, String> {
     let page = root.join("crates/viewer/page");
-    let lock = fs::read(page.join("package-lock.json")).unwrap_or_default();
-    let mut lock: Value =
-        serde_json::from_slice(&lock).map_err(|error| format!("package-lock.json: {error}"))?;
+    let fault = |error: &dyn std::fmt::Display| format!("package-lock.json: {error}");
+    let lock = fs::read(page.join("package-lock.json")).map_err(|error| fault(&error))?;
+    let mut lock: Value = serde_json::from_slice(&lock).map_err(|error| fault(&error))?;
     let packages = lock["packages"].as_object_mut().into_iter().flatten();
     let parts = packages.filter_map(|(place, package)| {
         let name = place.strip_prefix("node_modules/")?;
@@ -113,8 +113,8 @@ fn of_npm(root: &Path) -> Result<Vec<Part>, String> {
     Ok(parts.collect())
 }
 
-/// Returns the bill of materials.
-pub(super) fn text_of(parts: &[Part]) -> Result<String, String> {
+/// Returns the bill of materials as JSON.
+pub(super) fn document(parts: &[Part]) -> Result<String, String> {
     let (program, others): (Vec<&Part>, Vec<&Part>) =
         parts.iter().partition(|part| part.text("name") == "pavior-cli");
     let [program] = program[..] else {
@@ -145,9 +145,10 @@ pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
         let license = text(&part.component["licenses"][0], "expression");
         let _ = writeln!(list, "{} {}: {license}", part.text("name"), part.text("version"));
         for name in file_names(&part.folder)?.iter().filter(|name| is_license(name)) {
-            if let Ok(text) = fs::read_to_string(part.folder.join(name)) {
-                texts.entry(text).or_default().insert(part.text("name"));
-            }
+            // Some packages have a directory with such a name.
+            let Ok(bytes) = fs::read(part.folder.join(name)) else { continue };
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            texts.entry(text).or_default().insert(part.text("name"));
         }
     }
     for (text, names) in texts {

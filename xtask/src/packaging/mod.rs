@@ -212,7 +212,7 @@ impl Release {
         self.archive("pavior.debug", &format!("{name}-debug.tar.gz"))?;
         debian::program(self, &tree)?;
         debian::slurm(self)?;
-        write(&self.bill(), &bill::text_of(&parts)?)?;
+        write(&self.bill(), &bill::document(&parts)?)?;
         let mut sums = Command::new("sha256sum");
         let sums = process::output(sums.args(file_names(&self.out)?).current_dir(&self.out))?;
         write(&self.out.join("SHA256SUMS"), &sums)?;
