@@ -19,6 +19,8 @@ use crate::located::{self, Member};
 /// queues. Their values are parsed only when needed.
 const OTHER_KEYS: &[&str] =
     &["nodes", "requested", "granted", "submit", "start", "end", "estimate", "user"];
+/// Further keys in `--placements` lines, which are ignored.
+const PLACEMENT_KEYS: &[&str] = &["unit", "moved", "hops", "link_load"];
 
 /// The state of a machine, with the job names from the file.
 pub(crate) struct Busy {
@@ -26,8 +28,6 @@ pub(crate) struct Busy {
     /// The jobs. A job's id is its index in this list and in `state.held()`.
     jobs: Vec<BusyJob>,
     by_name: HashMap<Value, JobId>,
-    /// The time at which a job must be running to be included, or `None` to include all jobs.
-    instant: Option<f64>,
 }
 
 /// The attributes of a job that do not affect the state of the machine. Numbers are validated only
@@ -94,23 +94,23 @@ impl Ends<'_> {
     }
 }
 
-/// Reads a state from a file, or standard input for `-`. Without a path, all nodes are free.
+/// Reads a state from a file, or from standard input if the path is `-`. Without a path, all nodes
+/// are free.
 pub(crate) fn read(path: Option<&Path>, grid: Grid) -> Result<Busy, Failure> {
     path.map_or_else(|| Ok(Busy::none(grid)), |path| read_at(path, grid, None))
 }
 
-/// Reads a state from a file, or from standard input if the path is `-`. If a time is given,
-/// ignores jobs that are not running at that time.
-pub(crate) fn read_at(path: &Path, grid: Grid, instant: Option<f64>) -> Result<Busy, Failure> {
-    let mut busy = Busy { instant, ..Busy::none(grid) };
-    for_each_line(path, |line, number| busy.add_line(line, number))?;
+/// Reads a state. If a time is given, ignores jobs that are not running at that time.
+pub(crate) fn read_at(path: &Path, grid: Grid, at: Option<f64>) -> Result<Busy, Failure> {
+    let mut busy = Busy::none(grid);
+    for_each_line(path, |line, number| busy.add_line(line, number, at))?;
     Ok(busy)
 }
 
 impl Busy {
     /// Creates a state without jobs.
     pub(crate) fn none(grid: Grid) -> Busy {
-        Busy { state: State::new(grid), jobs: Vec::new(), by_name: HashMap::new(), instant: None }
+        Busy { state: State::new(grid), jobs: Vec::new(), by_name: HashMap::new() }
     }
 
     /// Creates a machine in this state, for answering questions that do not depend on the strategy.
@@ -190,11 +190,19 @@ impl Busy {
         self.jobs.iter().map(number).collect()
     }
 
-    fn add_line(&mut self, line: &str, line_number: usize) -> Result<(), LineError> {
+    /// Adds a job or a failed node. If a time is given, ignores a job that is not running then.
+    fn add_line(&mut self, line: &str, number: usize, at: Option<f64>) -> Result<(), LineError> {
         let object = LineObject::parse(line, "{\"job\",\"parts\"} or {\"node\"}")?;
         match (object.find("node"), object.find("parts")) {
             (Some(node), None) => self.add_failed_node(&object, node),
-            (_, Some(parts)) => self.add_job(&object, parts, line_number),
+            (_, Some(parts)) => {
+                object.check_keys(&["job", "parts"], &[OTHER_KEYS, PLACEMENT_KEYS].concat())?;
+                let job = object.require("job")?;
+                match at {
+                    Some(at) if !is_running(&object, at)? => Ok(()),
+                    _ => self.add_job(&object, job, parts, number),
+                }
+            }
             (None, None) => Err(LineError::new(
                 "expected \"parts\" (a job's boxes) or \"node\" (a failed node)",
                 object.span,
@@ -219,28 +227,17 @@ impl Busy {
     fn add_job(
         &mut self,
         object: &LineObject<'_>,
+        job: &Member,
         parts: &Member,
         line_number: usize,
     ) -> Result<(), LineError> {
-        object.check_keys(&["job", "parts"], OTHER_KEYS)?;
-        let member = object.require("job")?;
-        if let Some(instant) = self.instant {
-            let time = |key: &str| object.optional(key, "must be a number", Value::as_f64);
-            let start = time("start")?.ok_or_else(|| {
-                LineError::new("--at requires a \"start\" for every job", object.span.clone())
-            })?;
-            let end = time("end")?;
-            if start > instant || end.is_some_and(|end| end <= instant) {
-                return Ok(());
-            }
-        }
-        let name = object.job_name(member)?;
+        let name = object.job_name(job)?;
         if let Some(first) = self.by_name.get(&name) {
             let line = self.jobs[first.0 as usize].line_number;
             let message = format!("job {} already holds nodes (line {line})", JobName(&name));
-            return Err(member.wrong(message));
+            return Err(job.wrong(message));
         }
-        self.hold(object.line, member, parts)?;
+        self.hold(object.line, job, parts)?;
         self.by_name.insert(name.clone(), JobId(self.jobs.len() as u64));
         let value = |key: &str| object.find(key).map(|member| object.value(member));
         let (start, end, user) = (value("start"), value("end"), value("user"));
@@ -277,6 +274,15 @@ impl Busy {
             }
         })
     }
+}
+
+/// Returns true if a job is running at a time.
+fn is_running(object: &LineObject<'_>, at: f64) -> Result<bool, LineError> {
+    let time = |key: &str| object.optional(key, "must be a number", Value::as_f64);
+    let start = time("start")?.ok_or_else(|| {
+        LineError::new("--at requires a \"start\" for every job", object.span.clone())
+    })?;
+    Ok(start <= at && time("end")?.is_none_or(|end| end > at))
 }
 
 fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, LineError> {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use pavior::files::{Bounded, FileError, Limits, Lock};
+use pavior::files::{Bounded, FileError, FileUses, Limits, Lock};
 
 use crate::failure::Failure;
 
@@ -26,12 +26,32 @@ pub(crate) fn lines() -> Limits {
 
 /// Opens a line-based input, decompressing it if the file name ends in `.gz`.
 pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
+    let is_gzipped = has_extension(path, "gz");
+    let plain = if is_gzipped { path.with_extension("") } else { path.to_path_buf() };
     // A Batsim log is a single document, so its lines may have any length.
-    let name = path.to_string_lossy().to_ascii_lowercase();
-    let plain = Path::new(name.strip_suffix(".gz").unwrap_or(&name));
-    let is_document = plain.extension().is_some_and(|extension| extension == "json");
-    let limits = if is_document { lines().without_lines() } else { lines() };
+    let limits = if has_extension(&plain, "json") { lines().without_lines() } else { lines() };
     Ok(pavior::files::open(path, limits)?)
+}
+
+/// Checks that an output can be written and is not the same file as one of the inputs.
+pub(crate) fn check_output(
+    option: &str,
+    path: &Path,
+    inputs: &[(&str, Option<&Path>)],
+) -> Result<(), Failure> {
+    let given = inputs.iter().filter_map(|(option, path)| Some((option, (*path)?)));
+    let uses = given.fold(FileUses::new(), |uses, (option, path)| uses.reads(option, path));
+    uses.writes(option, path).check()?;
+    Ok(check_writable(path)?)
+}
+
+/// Checks that two inputs are not both standard input, which can be read only once.
+pub(crate) fn check_stdin(inputs: [(&str, Option<&Path>); 2]) -> Result<(), Failure> {
+    let [(one, _), (other, _)] = inputs;
+    if inputs.iter().any(|(_, path)| *path != Some(Path::new("-"))) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("{one} and {other} cannot both be standard input")))
 }
 
 /// Locks a directory to write to, creating it if necessary.

@@ -40,13 +40,16 @@ pub(crate) fn freedom(typed: &str) -> Result<Freedom, Failure> {
     freedom_named(typed).map_err(|bad| Failure::option("--freedom", typed, 0, &bad))
 }
 
+/// Strategies to compare.
+pub(crate) struct Strategies {
+    pub(crate) chosen: Vec<Selection>,
+    /// The skipped strategies, or `None` if an unsupported strategy is an error.
+    pub(crate) skipped: Option<Vec<LeftOut>>,
+}
+
 /// Parses a list of distinct strategies. A strategy that does not work on the machine is an error,
-/// or is returned separately if `skips` is true.
-pub(crate) fn strategies(
-    typed: &str,
-    grid: &Grid,
-    skips: bool,
-) -> Result<(Vec<Selection>, Vec<LeftOut>), Failure> {
+/// unless `skips` is true.
+pub(crate) fn strategies(typed: &str, grid: &Grid, skips: bool) -> Result<Strategies, Failure> {
     let wrong = |at: usize, part: &str, reason: String| {
         let bad = BadName { reason, span: 0..part.len() };
         Failure::option("--strategy", typed, at, &bad)
@@ -86,7 +89,7 @@ pub(crate) fn strategies(
     if !left_out.is_empty() {
         say_left_out(&format!("Left out: {}.", words.join("; ")));
     }
-    Ok((chosen, left_out))
+    Ok(Strategies { chosen, skipped: skips.then_some(left_out) })
 }
 
 pub(crate) fn say_left_out(sentence: &str) {
@@ -115,5 +118,9 @@ pub(crate) fn request(
 
 /// Splits a comma-separated list, and returns each item with its position.
 pub(crate) fn parts(typed: &str) -> impl Iterator<Item = (usize, &str)> {
-    typed.split(',').map(move |part| (part.as_ptr() as usize - typed.as_ptr() as usize, part))
+    typed.split(',').scan(0, |next, part| {
+        let at = *next;
+        *next += part.len() + 1;
+        Some((at, part))
+    })
 }

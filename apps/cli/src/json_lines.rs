@@ -6,7 +6,6 @@ use std::path::Path;
 
 use pavior::json;
 use pavior::text::shown;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::failure::{Failure, Place};
@@ -100,9 +99,11 @@ impl<'l> LineObject<'l> {
     pub(crate) fn parse(line: &'l str, expected: &str) -> Result<LineObject<'l>, LineError> {
         let start = line.len() - line.trim_start().len();
         let span = start..line.len();
-        serde_json::from_str::<IgnoredAny>(line).map_err(|error| {
+        json::check(line.as_bytes()).map_err(|error| {
             let at = error_position(&error, line);
-            LineError::new(format!("not JSON: {}", json::reason(&error)), at..at)
+            // A repeated key is an error in the data.
+            let prefix = if error.is_data() { "" } else { "not JSON: " };
+            LineError::new(format!("{prefix}{}", json::reason(&error)), at..at)
         })?;
         if !line[start..].starts_with('{') {
             return Err(LineError::new(
@@ -110,19 +111,7 @@ impl<'l> LineObject<'l> {
                 span,
             ));
         }
-        let object = LineObject::at(line, span);
-        for (index, member) in object.members.iter().enumerate() {
-            if object.members[..index].iter().any(|other| other.key == member.key) {
-                let message = format!("\"{}\" appears twice", shown(&member.key));
-                return Err(LineError::new(message, member.key_place.clone()));
-            }
-        }
-        // Keys in nested objects must also be unique.
-        json::check(line.as_bytes()).map_err(|error| {
-            let at = error_position(&error, line);
-            LineError::new(json::reason(&error), at..at)
-        })?;
-        Ok(object)
+        Ok(LineObject::at(line, span))
     }
 
     /// Returns the object at a position. Any other value is treated as an object without members.

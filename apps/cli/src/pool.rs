@@ -10,14 +10,19 @@ pub(crate) fn install<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, Failure> {
-    if threads == Some(0) {
-        return Err(Failure::usage("--threads 0: must be at least 1"));
-    }
-    // Results do not depend on the number of threads, and many threads per core do not help.
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = threads.map_or(0, |threads| threads.min(MAX_THREADS_PER_CORE * cores));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(count(threads)?).build();
     Ok(pool
         .map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?
         .install(work))
+}
+
+/// Returns the number of threads to start. The default is one thread per core.
+pub(crate) fn count(threads: Option<usize>) -> Result<usize, Failure> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match threads {
+        Some(0) => Err(Failure::usage("--threads 0: must be at least 1")),
+        // Results do not depend on the number of threads, and many threads per core do not help.
+        Some(threads) => Ok(threads.min(MAX_THREADS_PER_CORE * cores)),
+        None => Ok(cores),
+    }
 }

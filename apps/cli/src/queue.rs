@@ -42,7 +42,7 @@ pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Wa
     let (mut queue, mut line_numbers) = (Vec::new(), HashMap::new());
     for_each_line(path, |line, number| {
         let object = LineObject::parse(line, "{\"job\",\"shape\"} or {\"job\",\"nodes\"}")?;
-        // Lines from `--placements` also have `submit`. The order of the lines is the queue order.
+        // The order of the lines is the queue order, so `submit` is ignored.
         object.check_keys(&KEYS, &["submit"])?;
         let member = object.require("job")?;
         let job = waiting(&object, member, rules)?;

@@ -54,14 +54,14 @@ pub(crate) fn begin(
 }
 
 /// Writes the files of a completed run.
-pub(crate) fn finish(open: &OpenRun, files: &[Publication], out: &Path) -> Result<(), Failure> {
+pub(crate) fn finish(open: &OpenRun, files: &[Publication]) -> Result<(), Failure> {
     open.finish(files).map_err(|error| match error {
         DirectoryError::File(FileError::Write { .. }) => Failure::Other(format!(
             "{error}. All replications are kept; use --resume to write the missing files"
         )),
         other => other.into(),
     })?;
-    eprintln!("written to {}", files::shown(out));
+    eprintln!("written to {}", files::shown(open.path()));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AskArgs, FormatArgs};
+use super::{AskArgs, FormatArgs, finite};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
@@ -18,7 +18,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) busy: PathBuf,
     /// Uses only the jobs in --busy that are running at this time; useful with the output of
     /// `simulate --placements`
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = finite)]
     pub(crate) at: Option<f64>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,

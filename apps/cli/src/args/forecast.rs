@@ -40,7 +40,7 @@ pub(crate) struct StateArgs {
     pub(crate) busy: Option<PathBuf>,
     /// The current time, in seconds on the same clock as "start" and "end"
     #[arg(long, value_name = "SECONDS", value_parser = finite, default_value_t = 0.0)]
-    #[arg(requires = "queue")]
+    #[arg(requires = "queue", allow_negative_numbers = true)]
     pub(crate) now: f64,
     /// A log of past jobs on this machine, used to predict run times and later arrivals
     #[arg(long, value_name = "LOG", requires = "queue")]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use pavior::Time;
 use pavior::workload::TimeUnit;
@@ -62,18 +62,17 @@ fn batsim_version() -> impl TypedValueParser<Value = Version> {
 fn duration(text: &str) -> Result<Time, String> {
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
-    let seconds = match unit {
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => f64::NAN,
+    let scale = match unit {
+        "" | "s" => Some(1.0),
+        "m" | "min" => Some(60.0),
+        "h" => Some(3600.0),
+        "d" => Some(86_400.0),
+        _ => None,
     };
-    let time = number.parse::<f64>().unwrap_or(f64::NAN) * seconds;
-    if (0.0..=1e9).contains(&time) {
-        Ok(TimeUnit::SECOND.time(time))
-    } else {
-        Err("expected a duration such as 20m, 90s or 1h".to_string())
+    let seconds = scale.and_then(|scale| Some(number.parse::<f64>().ok()? * scale));
+    match seconds {
+        Some(seconds) if (0.0..=1e9).contains(&seconds) => Ok(TimeUnit::SECOND.time(seconds)),
+        _ => Err("expected a duration such as 20m, 90s or 1h".to_string()),
     }
 }
 
@@ -82,10 +81,15 @@ pub(crate) struct GenerateArgs {
     /// A workload model (lublin), or a distribution of request sides (uniform, pods, ...)
     pub(crate) model: String,
     /// The number of jobs
-    #[arg(long, default_value_t = 1000)]
+    #[arg(
+        long,
+        default_value_t = 1000,
+        // The log is built in memory before it is written.
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=2_000_000)
+    )]
     pub(crate) jobs: usize,
     /// The machine size in nodes, for a workload model
-    #[arg(long, conflicts_with = "machine")]
+    #[arg(long, conflicts_with = "machine", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) nodes: Option<u32>,
     /// The machine for which random sides are drawn
     #[arg(long, short)]

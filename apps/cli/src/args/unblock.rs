@@ -46,6 +46,7 @@ pub(crate) struct UnblockArgs {
     #[arg(
         long,
         value_name = "TIME",
+        allow_negative_numbers = true,
         value_parser = finite,
         conflicts_with_all = ["blockers", "earliest", "nearest", "weights", "svg"],
     )]
@@ -53,6 +54,7 @@ pub(crate) struct UnblockArgs {
     /// The current time. If given, jobs with a "start" may also be requeued, each at a cost of its
     /// node count times the time since its start
     #[arg(long, value_name = "TIME", value_parser = finite, requires = "by")]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) now: Option<f64>,
     /// The boxes that may be rotated
     #[arg(long, value_enum, default_value = "all")]

@@ -1,5 +1,7 @@
 //! `pavior advise`: runs the jobs in a log under alternative settings.
 
+use std::path::Path;
+
 use pavior::draw as report;
 use pavior::experiments::advice::{
     Advice, AdviceError, Change, Measure, Run, advise, cell, notes, page, recommendations, value,
@@ -14,7 +16,11 @@ use crate::progress::Bar;
 use crate::{files, log_notes, logs, pool, run_directory};
 
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
-    args.out.iter().try_for_each(|path| files::check_writable(path))?;
+    if let Some(path) = &args.out {
+        let file = |name: &str| args.parameters.typed(name).map(Path::new);
+        let lists = [("--failures", file("failures")), ("--reservations", file("reservations"))];
+        files::check_output("--out", path, &[("", Some(&args.log)), lists[0], lists[1]])?;
+    }
     let mut settings = args.parameters.settings_for(&args.log);
     // Move `placed` to the end, so that omitting it does not change the indices of the other
     // settings.
@@ -91,7 +97,7 @@ fn print_text(advice: &Advice) -> Result<(), Failure> {
 /// Prints each alternative's effect on either the mean wait times by job size or the other metrics.
 fn table(advice: &Advice, by_size: bool) -> Result<(), Failure> {
     let what = if by_size { "wait (h) by nodes" } else { "difference" };
-    let measures = advice.measures.iter().enumerate().skip(usize::from(by_size));
+    let measures = advice.measures.iter().enumerate();
     let is_listed = |(_, measure): &(usize, &Measure)| measure.nodes.is_some() == by_size;
     let columns: Vec<(usize, &Measure)> = measures.filter(is_listed).collect();
     let title = |(_, measure): &(usize, &Measure)| {

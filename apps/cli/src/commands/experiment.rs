@@ -35,8 +35,8 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let resume = args.sweep.resume_options();
     let (mut open, known) = run_directory::begin(&out, &run, &text, &specification, resume)?;
     let threads = args.sweep.pool.threads;
-    let samples = sweep(&specification, known, shard, &inputs, &mut open, threads, &out)?;
-    let files = publish(&specification, &samples, &open, &out)?;
+    let samples = sweep(&specification, known, shard, &inputs, &mut open, threads)?;
+    let files = publish(&specification, &samples, &open)?;
     let comparable = results::check_stuck_jobs(&specification, &samples);
     show(args.sweep.output.format(), &specification, &samples, &files)?;
     comparable
@@ -55,18 +55,17 @@ pub(crate) fn publish(
     specification: &Specification,
     samples: &Samples,
     open: &OpenRun,
-    out: &Path,
 ) -> Result<Vec<Publication>, Failure> {
     let from = Provenance {
         version: env!("CARGO_PKG_VERSION").to_string(),
         command: format!("pavior experiment {EXPERIMENT}"),
     };
     let files = specification.publish(samples, &from, Vec::new(), Vec::new())?;
-    run_directory::finish(open, &files, out)?;
+    run_directory::finish(open, &files)?;
     Ok(files)
 }
 
-/// Runs the missing replications, storing each one in the open directory `out` as it finishes.
+/// Runs the missing replications, storing each one in the open directory as it finishes.
 pub(crate) fn sweep(
     specification: &Specification,
     known: Vec<JournalEntry>,
@@ -74,13 +73,12 @@ pub(crate) fn sweep(
     files: &dyn InputFiles,
     open: &mut OpenRun,
     threads: Option<usize>,
-    out: &Path,
 ) -> Result<Samples, Failure> {
     let bar = Bar::new(&specification.name);
     let environment = Environment { files, progress: &bar, recording: None, stop: None };
     let samples = pool::install(threads, || specification.run(known, shard, environment, open))?;
     bar.finish();
-    samples.map_err(|error| failure(specification, out, error))
+    samples.map_err(|error| failure(specification, open.path(), error))
 }
 
 /// Converts the error that stopped a sweep into a failure.

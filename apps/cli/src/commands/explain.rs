@@ -6,7 +6,6 @@ use pavior::answers::{
 };
 use pavior::boxes::volume;
 use pavior::experiments::LeftOut;
-use pavior::files::FileUses;
 use pavior::strategies::explain::{self, Answer, Choice};
 use pavior::strategies::{Registry, Selection};
 use pavior::{Cuboid, Grid, JobId, Refusal, Request};
@@ -15,8 +14,9 @@ use serde_json::{Value, json};
 use crate::args::ExplainArgs;
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
+use crate::files;
+use crate::input::{self, Strategies};
 use crate::output::{self, Format, MAX_WIDTH, Table, count, sides};
-use crate::{files, input};
 
 /// The maximum number of jobs that a plan may move.
 const MAX_MOVED_JOBS: usize = 2;
@@ -24,15 +24,13 @@ const MAX_MOVED_JOBS: usize = 2;
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let request = input::request(&args.ask, args.freedom.as_deref(), &grid)?;
-    let (selections, left_out) = selections(args, &grid)?;
-    let skipped = args.skip_unsupported.then_some(left_out);
+    let Strategies { chosen, skipped } = strategies(args, &grid)?;
     if let Some(path) = &args.svg {
-        FileUses::new().reads("--busy", &args.busy).writes("--svg", path).check()?;
-        files::check_writable(path)?;
+        files::check_output("--svg", path, &[("--busy", Some(&args.busy))])?;
     }
     let busy = busy::read_at(&args.busy, grid, args.at)?;
     let mut answers = Vec::new();
-    for selection in &selections {
+    for selection in &chosen {
         let answer = explain::answer(&busy.state, selection, &request, args.ask.seed);
         answers.push(answer.map_err(Failure::usage)?);
     }
@@ -68,13 +66,14 @@ fn diagnose(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), F
     Ok((snapshot, Some(answer)))
 }
 
-/// Returns the named strategies (by default, all that work on the machine) and the skipped ones.
-fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<LeftOut>), Failure> {
+/// Returns the strategies that the user named or, by default, all that work on the machine.
+fn strategies(args: &ExplainArgs, grid: &Grid) -> Result<Strategies, Failure> {
     if let Some(typed) = &args.strategy {
         return input::strategies(typed, grid, args.skip_unsupported);
     }
     let all = Registry::new().entries().map(Selection::defaults);
-    Ok((all.filter(|selection| selection.supports(grid).is_ok()).collect(), Vec::new()))
+    let chosen = all.filter(|selection| selection.supports(grid).is_ok()).collect();
+    Ok(Strategies { chosen, skipped: None })
 }
 
 /// The results, and everything needed to print them.

@@ -15,14 +15,10 @@ use crate::args::ForecastArgs;
 use crate::failure::Failure;
 use crate::output::{self, Reply, Table};
 use crate::progress::Bar;
-use crate::{files, logs, settings};
+use crate::{files, logs, pool, settings};
 
 pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
-    if args.pool.threads == Some(0) {
-        return Err(Failure::usage("--threads 0: must be at least 1"));
-    }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.pool.threads.unwrap_or(cores).min(usize::from(args.futures));
+    let threads = pool::count(args.pool.threads)?.min(args.futures.into());
     let effort = Effort { futures: args.futures.into(), threads, seed: 1 };
     match &args.log {
         Some(log) => of_log(args, log, effort),
@@ -31,7 +27,9 @@ pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
 }
 
 fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure> {
-    args.out.iter().try_for_each(|path| files::check_writable(path))?;
+    if let Some(path) = &args.out {
+        files::check_output("--out", path, &[("", Some(log))])?;
+    }
     let settings = run_settings(args, log)?;
     let effort = Effort { seed: settings.seed, ..effort };
     let bar = Bar::new("forecast");
@@ -116,17 +114,19 @@ fn sentence(score: &Score, rejected: u64) -> String {
     let Score { jobs, waited, held, thirds, width, mean_wait, .. } = score;
     let share = |third: &Third| match third.jobs {
         0 => "no job".to_string(),
-        _ => format!("{:.1}", 100.0 * third.held),
+        _ => format!("{:.1}%", 100.0 * third.held),
     };
     let thirds = thirds.each_ref().map(share);
-    let never =
-        if rejected == 0 { String::new() } else { format!(" {rejected} jobs can never fit.") };
+    let never = match rejected {
+        0 => String::new(),
+        _ => format!(" {} can never fit.", output::count(rejected, "job")),
+    };
     if *waited == 0 {
         return format!("0 of {jobs} jobs had to wait.{never}");
     }
     format!(
         "{waited} of {jobs} jobs had to wait, {:.1} h on average.{never} The 90% interval \
-         contained the start times of {:.1}% of the jobs that waited ({}% for small, medium and \
+         contained the start times of {:.1}% of the jobs that waited ({} for small, medium and \
          large jobs, respectively); its median width was {:.1} h.",
         mean_wait / 3600.0,
         100.0 * held,

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let run = Run { shard: "1/1".to_string(), command: run_directory::command_line(), ..run };
     let resume = Resume::default();
     let (open, _) = run_directory::begin(&args.out, &run, &text, &specification, resume)?;
-    experiment::publish(&specification, &samples, &open, &args.out)?;
+    experiment::publish(&specification, &samples, &open)?;
     results::check_stuck_jobs(&specification, &samples)
 }
 

@@ -1,5 +1,6 @@
 //! `pavior network`: reads messages, one JSON object per line, and simulates the network.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
@@ -36,13 +37,15 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     messages.sort_by_key(|message| (message.created, message.id));
     let mut network = Network::new(grid, settings, engine).map_err(Failure::usage)?;
     let mut printer = Printer::new(args.format, settings);
-    let mut failed = Ok(());
+    let failure = OnceCell::new();
+    // After a write error, such as a closed pipe, the remaining messages are not sent.
+    let messages = messages.into_iter().take_while(|_| failure.get().is_none());
     let outcome = run_list(&mut network, messages, |delivery| {
-        if failed.is_ok() {
-            failed = printer.add(delivery);
+        if let Err(error) = printer.add(delivery) {
+            failure.get_or_init(|| error);
         }
     });
-    failed?;
+    failure.into_inner().map_or(Ok(()), Err)?;
     printer.finish()?;
     outcome.map_err(Failure::usage)
 }

@@ -1,9 +1,9 @@
 //! `pavior slots`: counts how many boxes of a shape fit at the same time, both now and later.
 
-use pavior::answers::{Move, SearchLimits, Shape, SlotsAnswer, Snapshot, slots};
+use pavior::answers::{Move, SearchLimits, Shape, SlotsAnswer, Snapshot};
 use pavior::boxes::volume;
 use pavior::strategies::explain;
-use pavior::{Cuboid, Grid, Occupancy};
+use pavior::{Cuboid, Grid};
 use serde_json::{Value, json};
 
 use super::unblock::{MOVES_HEADER, draw, move_rows, usable_shapes};
@@ -16,7 +16,9 @@ use crate::{files, input};
 pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let request = input::request(&args.ask, args.freedom.as_deref(), &grid)?;
-    args.svg.iter().try_for_each(|path| files::check_writable(path))?;
+    if let Some(path) = &args.svg {
+        files::check_output("--svg", path, &[("--busy", args.busy.as_deref())])?;
+    }
     let busy = busy::read(args.busy.as_deref(), grid)?;
     let (machine, turn) = (busy.machine()?, args.turn == Turning::All);
     let shapes = usable_shapes(Some(request), &machine, turn)?;
@@ -24,8 +26,7 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     let limits = args.moves.map(|max_jobs| SearchLimits { max_jobs, turn, budget: args.budget });
     let end = |job| ends.rank(job);
     let answer = SlotsAnswer::of(&snapshot, &shapes, end, args.budget, limits);
-    let never = slots(&Occupancy::all_free(grid), &shapes, args.budget).boxes.is_empty();
-    let report = SlotsReport { busy: &busy, grid, shapes, never, answer, ends: &ends };
+    let report = SlotsReport { busy: &busy, grid, shapes, answer, ends: &ends };
     if let Some(path) = &args.svg {
         draw(path, &busy, report.moves(), report.boxes())?;
     }
@@ -37,8 +38,6 @@ struct SlotsReport<'a> {
     busy: &'a Busy,
     grid: Grid,
     shapes: Vec<Shape>,
-    /// True if the box does not fit even on the empty machine.
-    never: bool,
     answer: SlotsAnswer,
     ends: &'a Ends<'a>,
 }
@@ -81,7 +80,7 @@ impl SlotsReport<'_> {
             1 => sides(&self.grid, shape.sides),
             _ => format!("{} nodes", volume(shape.sides)),
         };
-        if self.never {
+        if !self.shapes.iter().any(|shape| shape.fits(&self.grid)) {
             return vec![format!("no {size} box fits even on an empty {}", self.grid)];
         }
         self.answer.lines(&size, |at| self.ends.at(at).to_string())

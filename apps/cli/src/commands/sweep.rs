@@ -14,6 +14,7 @@ use pavior::experiments::{
     InputFiles, JournalEntry, Scenario, Span, Specification, Store, SweepError,
 };
 use pavior::files::Limits;
+use pavior::json;
 use pavior::simulation::{Histories, Stop};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -119,7 +120,7 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
         pavior::files::read_text(path, Limits::DOCUMENT)?
     };
     let name = files::shown(path);
-    let spans: Vec<Replications> = serde_json::from_str(&text)
+    let spans: Vec<Replications> = json::read(text.as_bytes())
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     let limit = pavior::experiments::Policy::MOST;
     let is_impossible = |span: &&Replications| {

@@ -21,6 +21,9 @@ use crate::output::{self, Format, MAX_WIDTH, Reply, Table};
 use crate::{files, input};
 
 pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
+    if args.now > args.by {
+        return Err(Failure::usage("--by must not be earlier than --now"));
+    }
     let grid = input::machine(&args.machine)?;
     let request = || input::request(&args.ask, args.freedom.as_deref(), &grid);
     let request = args.drain.is_empty().then(request).transpose()?;
@@ -28,7 +31,11 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let shape = request.and_then(|request| request.shape).map(|sides| Shape { sides, turn });
     let drained: Vec<NodeId> =
         args.drain.iter().map(|typed| node(typed, &grid)).collect::<Result<_, _>>()?;
-    args.svg.iter().try_for_each(|path| files::check_writable(path))?;
+    let inputs = [("--busy", Some(&*args.busy)), ("--weights", args.weights.as_deref())];
+    files::check_stdin(inputs)?;
+    if let Some(path) = &args.svg {
+        files::check_output("--svg", path, &inputs)?;
+    }
     let busy = busy::read(Some(&args.busy), grid)?;
     let machine = busy.machine()?;
     let shapes = usable_shapes(request, &machine, turn)?;
@@ -44,14 +51,16 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
         let room = if request.is_some() { Room::Box(&shapes) } else { Room::Nodes(&drained) };
         return report.plan_by(room, Deadline { by, now: args.now }, &limits);
     }
-    match shape {
-        _ if args.blockers => report.blockers(shape),
-        _ if args.earliest => report.earliest(shape),
-        _ if !args.drain.is_empty() => report.drain(&drained, &limits),
-        _ => match args.nearest {
-            Some(count) => report.nearest(shape, count),
-            None => report.unblock(&shapes, &limits),
-        },
+    if args.blockers {
+        report.blockers(shape)
+    } else if args.earliest {
+        report.earliest(shape)
+    } else if let Some(count) = args.nearest {
+        report.nearest(shape, count)
+    } else if request.is_none() {
+        report.drain(&drained, &limits)
+    } else {
+        report.unblock(&shapes, &limits)
     }
 }
 

@@ -178,21 +178,16 @@ fn print_board(format: Format, board: &Board) -> Result<(), Failure> {
         Format::Table => {
             let header = ["scenario", "jobs", "best", "under", "hours", "bound", "gap", "ratio"];
             let mut table = Table::new(&header, 1).with_words(2).with_words(3);
-            let mut last = "";
-            for (row, cells) in board.rows.iter().zip(&rows) {
-                if row.scenario != last {
-                    let order = [0, 3, 1, 2, 4, 5, 6, 7];
-                    let mut cells = order.map(|column| cells[column].clone());
-                    let equal = |other: &&Row| {
-                        other.scenario == row.scenario && other.turnaround <= row.turnaround
-                    };
-                    match board.rows.iter().filter(equal).count() - 1 {
-                        0 => {}
-                        more => cells[3] += &format!(" (+{more})"),
-                    }
-                    table.row(cells.to_vec());
+            for runs in board.rows.chunk_by(|a, b| a.scenario == b.scenario) {
+                let cells = runs[0].cells();
+                let mut cells = [0, 3, 1, 2, 4, 5, 6, 7].map(|column| cells[column].clone());
+                // Runs are sorted by turnaround.
+                let ties = runs[1..].iter().filter(|run| run.turnaround <= runs[0].turnaround);
+                match ties.count() {
+                    0 => {}
+                    more => cells[3] += &format!(" (+{more})"),
                 }
-                last = &row.scenario;
+                table.row(cells.to_vec());
             }
             table.print(output::width()).map(drop)
         }

@@ -106,10 +106,11 @@ fn only_jobs_running_at_the_given_time_count() {
         format!("{{\"job\":{job},\"submit\":0,\"start\":{start},\"end\":{end},{parts}}}\n")
     };
     let placed = line(1, 0, "5") + &line(2, 5, "9.5") + &line(3, 20, "null");
-    for (time, jobs) in [("0", 1), ("4.9", 1), ("9.5", 0), ("19", 0), ("1e9", 1)] {
+    for (time, jobs) in [("-1", 0), ("0", 1), ("4.9", 1), ("9.5", 0), ("19", 0), ("1e9", 1)] {
         let answer = explain("mesh:4x4", &placed, &format!("--nodes 1 --at {time}"));
         assert_eq!(answer["jobs"], jobs, "{time}");
     }
+    refused_for(&words("explain -m mesh:8x8 --nodes 1 --busy - --at nan"), "a finite number");
     let run = words("explain -m mesh:8x8 --nodes 1 --busy - --at 1");
     refused_input_for(&run, EXAMPLE_1, "--at requires a \"start\" for every job");
     for (times, reason, place) in [
@@ -119,6 +120,19 @@ fn only_jobs_running_at_the_given_time_count() {
         let line = format!(r#"{{"job":1,{times},"parts":[{{"base":[0,0],"sides":[4,4]}}]}}"#);
         let message = refused_input(&run, &line);
         assert!(message.contains(reason) && message.contains(place), "{message}");
+    }
+}
+
+#[test]
+fn simulated_placements_can_be_explained() {
+    let folder = Folder::new();
+    let placements = folder.path("placements.jsonl");
+    for service in ["exponential", "messages"] {
+        let run = "simulate -m mesh:4x4 -s ff --jobs 20 --replications 1 --no-timing --service";
+        good_input(&words(&format!("{run} {service} --placements {placements}")), "");
+        let start = &folder.json_lines("placements.jsonl")[0]["start"];
+        let run = format!("explain -m mesh:4x4 --nodes 1 -s ff --busy {placements} --at {start}");
+        assert_ne!(crate::json(&words(&run), "")["jobs"], 0, "{service}");
     }
 }
 
@@ -192,7 +206,7 @@ fn errors_underline_the_wrong_part_of_a_line() {
         (held.replace("\"base\":[0,0],", ""), "stdin:1:19:", "a part must have the form"),
         ("{\"node\":[0,4]}".into(), "stdin:1:9:", "outside mesh:4x4"),
         ("{\"node\":[0,0],\"failed\":false}".into(), "stdin:1:24:", "only failed nodes"),
-        ("{\"node\":[0,0],\"node\":[0,0]}".into(), "stdin:1:15:", "appears twice"),
+        ("{\"node\":[0,0],\"node\":[0,0]}".into(), "stdin:1:20:", "appears twice"),
         (
             held.replace("\"sides\"", "\"base\":[1,1],\"sides\""),
             "stdin:1:38:",

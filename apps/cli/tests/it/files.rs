@@ -122,6 +122,24 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
+fn a_closed_pipe_stops_the_network() {
+    let line = |at: u32, flits: u32| {
+        format!("{{\"at\":{at},\"from\":[0],\"to\":[1],\"flits\":{flits}}}\n")
+    };
+    // The simulation of the last message takes minutes, so it must not start.
+    let messages = (0..1000).map(|at| line(9 * at, 1)).collect::<String>() + &line(9000, u32::MAX);
+    let (_folder, path) = Folder::with("messages.jsonl", messages);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
+        .args(["network", "--machine", "mesh:2", "--engine", "flit"])
+        .stdin(std::fs::File::open(path).unwrap())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn jobs_that_never_start_are_reported_and_a_log_runs_once() {
     let (folder, log) = Folder::with("log.swf", LOG);
     let list = folder.write("f.jsonl", "{\"op\":\"fail\",\"node\":[0,0],\"at\":1005}\n");

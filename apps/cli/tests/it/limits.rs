@@ -57,10 +57,27 @@ fn an_output_that_is_also_an_input_is_rejected_and_unchanged() {
         format!("trace convert {log} {link}"),
         format!("explain --machine mesh:4x4 --shape 2x2 --busy {log} --svg {link}"),
         format!("plot {log} --out {link}"),
+        format!("slots --machine mesh:4x4 --shape 2x2 --busy {log} --svg {link}"),
+        format!("unblock --machine mesh:4x4 --shape 2x2 --busy {log} --svg {link}"),
+        format!("unblock --machine mesh:4x4 --shape 2x2 --busy - --weights {log} --svg {link}"),
+        format!("forecast {log} --machine mesh:4x4 --out {link}"),
+        format!("advise {log} --machine mesh:4x4 --out {link}"),
+        format!("advise - --machine mesh:4x4 --failures {log} --out {link}"),
+        format!("bench --machine mesh:4x4 --trace {log} --chart {link}"),
     ] {
         refused_for(&words(&line), "would overwrite");
     }
     assert_eq!(folder.read("log.swf"), text);
+}
+
+#[test]
+fn standard_input_is_read_only_once() {
+    for line in [
+        "unblock --machine mesh:4x4 --shape 2x2 --busy - --weights -",
+        "forecast --machine mesh:4x4 --queue - --busy -",
+    ] {
+        refused_for(&words(line), "cannot both be standard input");
+    }
 }
 
 #[test]

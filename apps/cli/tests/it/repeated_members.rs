@@ -32,7 +32,7 @@ fn repeated_keys_are_rejected_in_busy_jobs_and_weights() {
         Folder::with("weights.jsonl", "{\"job\":1,\"weight\":1,\"weight\":9}\n");
     let run = format!("unblock --machine mesh:4x4 --busy - --shape 2x2 --weights {weights}");
     let held = r#"{"job":1,"parts":[{"base":[0,0],"sides":[4,2]}]}"#;
-    refused_input_for(&words(&run), held, "\"weight\" appears twice");
+    refused_input_for(&words(&run), held, "`weight` appears twice");
 }
 
 #[test]

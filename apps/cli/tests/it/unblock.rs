@@ -51,7 +51,7 @@ fn room_by_a_time_comes_from_ends_moves_and_requeues() {
     let table = good_input(&words(&table), ROW);
     assert!(table.contains("free by 7 after requeueing 2 jobs"), "{table}");
     assert!(table.contains("lost work (nodes × time): 17"), "{table}");
-    for wrong in ["--by x", "--now 5", "--by nan", "--by 7 --earliest"] {
+    for wrong in ["--by x", "--now 5", "--by 5 --now 6", "--by nan", "--by 7 --earliest"] {
         refused_input(&words(&line(&format!("--shape 2 {wrong}"))), ROW);
     }
 }

@@ -2,6 +2,8 @@
 
 mod report;
 
+use std::path::Path;
+
 use pavior::Request;
 use pavior::experiments::Setting;
 use pavior::experiments::bench::Bench;
@@ -10,22 +12,24 @@ use pavior::strategies::Selection;
 use self::report::{Report, StreamLabel};
 use crate::args::BenchArgs;
 use crate::failure::Failure;
+use crate::input::{self, Strategies};
 use crate::output::{self, Format};
 use crate::progress::Bar;
-use crate::{files, input, settings};
+use crate::{files, settings};
 
 /// The minimum number of random requests to generate before the stream repeats.
 const MIN_DRAWN_REQUESTS: usize = 100_000;
 
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
-    let (strategies, left_out) = input::strategies(&args.strategy, &grid, args.skip_unsupported)?;
-    let skipped = args.skip_unsupported.then_some(left_out);
+    let Strategies { chosen: strategies, skipped } =
+        input::strategies(&args.strategy, &grid, args.skip_unsupported)?;
     if let Some(fill) = args.fill.filter(|fill| !(*fill > 0.0 && *fill <= 1.0)) {
         return Err(Failure::usage(format!("--fill {fill}: must be above 0 and at most 1")));
     }
     if let Some(path) = &args.results.chart {
-        files::check_writable(path)?;
+        let trace = args.requests.typed("trace").map(Path::new);
+        files::check_output("--chart", path, &[("--trace", trace)])?;
         files::check_drawing("--chart", path, &["svg"])?;
     }
     let (requests, stream) = draw_stream(args, &strategies[0])?;

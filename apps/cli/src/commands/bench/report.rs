@@ -100,9 +100,10 @@ impl Report {
         let fill = self.bench.fill.map_or("near saturation".to_string(), |fill| {
             format!("at most {}% of the nodes busy", (fill * 1e6).round() / 1e4)
         });
+        let rounds = output::count(self.bench.rounds as u64, "round");
         format!(
-            "{}, {}, {fill}, {} rounds, seed {}",
-            self.bench.grid, self.stream.description, self.bench.rounds, self.bench.seed
+            "{}, {}, {fill}, {rounds}, seed {}",
+            self.bench.grid, self.stream.description, self.bench.seed
         )
     }
 

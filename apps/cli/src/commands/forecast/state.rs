@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::{MAX_WIDTH, Reply, Table};
 use crate::progress::Bar;
 use crate::queue::{self, Rules, Waiting};
-use crate::{input, logs};
+use crate::{files, input, logs};
 
 /// The run time assumed for a job without an estimate. It exceeds the forecasting horizon.
 const ENDLESS_RUN_TIME: Time = Time(2 * HORIZON.0);
@@ -29,6 +29,7 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     let Some(machine) = args.parameters.typed("machine") else {
         return Err(Failure::usage("--queue requires --machine"));
     };
+    files::check_stdin([("--queue", Some(queue)), ("--busy", busy.as_deref())])?;
     let grid = input::machine(machine)?;
     let given = args.parameters.given()?;
     let seed = given.seed.unwrap_or(1);
@@ -175,12 +176,21 @@ struct QueueReport {
     past: Option<Experience>,
 }
 
+/// The forecast for a waiting job.
+struct Row<'r> {
+    job: &'r Waiting,
+    /// The job's start, or `None` if the job can never start.
+    start: Option<Start>,
+    /// The earliest, median, latest and planned wait times, in whole seconds.
+    waits: [Option<f64>; 4],
+}
+
 impl QueueReport {
     fn reply(&self) -> Reply<'static> {
         let cell = |time: Option<f64>| time.map_or_else(String::new, |at| at.to_string());
-        let rows = self.rows().map(|(job, _, times)| {
+        let rows = self.rows().map(|Row { job, waits, .. }| {
             let mut row = vec![JobName(&job.name).raw(), job.request.nodes.to_string()];
-            row.extend(times.map(|wait| cell(wait.map(|wait| self.now + wait))));
+            row.extend(self.times(waits).map(cell));
             row
         });
         let header = &["job", "nodes", "earliest", "median", "latest", "plan"];
@@ -192,9 +202,7 @@ impl QueueReport {
         }
     }
 
-    /// Returns a row for each waiting job: its start (if the job can ever start) and its earliest,
-    /// median, latest and planned wait times in whole seconds.
-    fn rows(&self) -> impl Iterator<Item = (&Waiting, Option<Start>, [Option<f64>; 4])> {
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.waiting.iter().zip(&self.ids).map(|(job, id)| {
             let now = self.forecast.now;
             let start = id.and_then(|id| self.forecast.starts.get(&id)).copied();
@@ -204,18 +212,21 @@ impl QueueReport {
             });
             let wait = |at: Time| TimeUnit::SECOND.units(at.since(now)).round();
             let times = start.map_or([None; 4], |start| start.times());
-            let times = times.map(|time| time.map(wait));
-            (job, start, times)
+            Row { job, start, waits: times.map(|time| time.map(wait)) }
         })
     }
 
+    /// Converts waits to times on the state's clock.
+    fn times(&self, waits: [Option<f64>; 4]) -> [Option<f64>; 4] {
+        waits.map(|wait| Some(self.now + wait?))
+    }
+
     fn json(&self) -> Value {
-        let jobs = self.rows().map(|(job, start, times)| {
+        let jobs = self.rows().map(|Row { job, start, waits }| {
             let obstacle = start.and_then(|start| start.obstacle);
             let place = obstacle.and_then(|obstacle| obstacle.place());
             let place = place.map(|at| Place::of(&self.grid, &at));
-            let [earliest, median, latest, plan] =
-                times.map(|wait| wait.map(|wait| self.now + wait));
+            let [earliest, median, latest, plan] = self.times(waits);
             json!({
                 "job": job.name, "nodes": job.request.nodes, "fits_ever": start.is_some(),
                 "earliest": earliest, "median": median, "latest": latest, "plan": plan,
@@ -243,15 +254,15 @@ impl QueueReport {
         let has_past = self.past.is_some();
         let header = if has_past { &header[..] } else { &["job", "nodes", "plan h"] };
         let mut table = Table::new(header, 1);
-        for (job, start, times) in self.rows() {
-            let times = times[if has_past { 0 } else { 3 }..].iter();
-            let times = times.map(|wait| match start.map(|start| start.obstacle) {
+        for Row { job, start, waits } in self.rows() {
+            let waits = waits[if has_past { 0 } else { 3 }..].iter();
+            let waits = waits.map(|wait| match start.map(|start| start.obstacle) {
                 Some(Some(Obstacle::Unavailable(_))) => "blocked".to_string(),
                 Some(_) => shown(*wait),
                 None => "never".to_string(),
             });
             let name = JobName(&job.name).to_string();
-            table.row([name, job.request.nodes.to_string()].into_iter().chain(times).collect());
+            table.row([name, job.request.nodes.to_string()].into_iter().chain(waits).collect());
         }
         table
     }

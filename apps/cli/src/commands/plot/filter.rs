@@ -8,8 +8,8 @@ use pavior::names::unknown_name;
 use crate::failure::Failure;
 use crate::input;
 
-/// Parameters, as indices into [`parameters::ALL`], with their accepted values.
-pub(super) type Conditions = Vec<(usize, Vec<String>)>;
+/// Parameters with their accepted values.
+pub(super) type Conditions = Vec<(&'static Parameter, Vec<String>)>;
 
 /// Parses a filter such as `sides=uniform,strategy=ff,tff`. A value without a parameter name
 /// belongs to the preceding parameter. If a parameter appears twice, all values given for it are
@@ -21,11 +21,11 @@ pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     starts.push(typed.len() + 1);
     let mut all = Conditions::new();
     for pair in starts.windows(2) {
-        let (index, values) = condition(&typed[pair[0]..pair[1] - 1], table)
+        let (parameter, values) = condition(&typed[pair[0]..pair[1] - 1], table)
             .map_err(|bad| Failure::option("--filter", typed, pair[0], &bad))?;
-        match all.iter_mut().find(|(other, _)| *other == index) {
+        match all.iter_mut().find(|(other, _)| other.name == parameter.name) {
             Some((_, known)) => known.extend(values),
-            None => all.push((index, values)),
+            None => all.push((parameter, values)),
         }
     }
     Ok(all)
@@ -45,13 +45,12 @@ pub(super) fn find_parameter(name: &str, table: &Table) -> Result<&'static Param
     Ok(parameter)
 }
 
-fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName> {
+fn condition(text: &str, table: &Table) -> Result<(&'static Parameter, Vec<String>), BadName> {
     let Some((key, values)) = text.split_once('=') else {
         let reason = format!("`{text}` is not a valid condition; use one such as sides=uniform");
         return Err(BadName { reason, span: 0..text.len() });
     };
     let parameter = find_parameter(key, table)?;
-    let index = parameter.index();
     let column = parameter.column();
     let mut known: Vec<&str> =
         table.rows.iter().filter_map(|row| table.value(row, &column)).collect();
@@ -59,7 +58,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
     known.dedup();
     // Some values, such as the boxes of a snapshot, contain commas.
     if known.contains(&values) {
-        return Ok((index, vec![values.to_string()]));
+        return Ok((parameter, vec![values.to_string()]));
     }
     let within = |(at, part)| {
         value(parameter, part, &known).map_err(|bad| {
@@ -67,7 +66,7 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
             BadName { span: bad.span.start + at..bad.span.end + at, ..bad }
         })
     };
-    Ok((index, input::parts(values).map(within).collect::<Result<_, _>>()?))
+    Ok((parameter, input::parts(values).map(within).collect::<Result<_, _>>()?))
 }
 
 /// Returns a value as the table writes it. A value already in the table's form is kept, even if
@@ -83,8 +82,8 @@ fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, B
 
 /// Keeps only points that meet all conditions.
 pub(super) fn keep(table: &mut Table, conditions: &Conditions) {
-    let meets = |values: &[String], (index, wanted): &(usize, Vec<String>)| {
-        let column = parameters::ALL[*index].column();
+    let meets = |values: &[String], (parameter, wanted): &(&Parameter, Vec<String>)| {
+        let column = parameter.column();
         let at = table.columns.iter().position(|name| *name == column);
         at.is_some_and(|at| wanted.contains(&values[at]))
     };
@@ -93,8 +92,8 @@ pub(super) fn keep(table: &mut Table, conditions: &Conditions) {
 
 /// Describes the conditions, each preceded by a comma.
 pub(super) fn describe(conditions: &Conditions) -> String {
-    let word = |(index, values): &(usize, Vec<String>)| {
-        let name = parameters::ALL[*index].name.replace('-', " ");
+    let word = |(parameter, values): &(&Parameter, Vec<String>)| {
+        let name = parameter.name.replace('-', " ");
         format!(", {name} {}", values.join(" or "))
     };
     conditions.iter().map(word).collect()

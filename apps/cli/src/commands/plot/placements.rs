@@ -1,7 +1,7 @@
 //! Draws placements as a schedule, as a picture of the machine at one time, or as an animation. The
 //! placements are the JSON lines written by `simulate --placements`.
 
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::path::Path;
 
 use pavior::draw::Placed;
@@ -30,14 +30,13 @@ pub(super) fn draw(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
         return Err(Failure::usage("the placements do not specify the machine; add --machine"));
     };
     let grid: Grid = input::machine(machine)?;
-    let all =
-        read(BufReader::new(files::open(path)?), &grid).map_err(|error| wrong(path, error))?;
-    let unit = options.unit.as_ref().or(all.unit.as_ref()).cloned().unwrap_or_default();
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let title = |usual: &str| args.title.clone().unwrap_or_else(|| format!("{usual}: {name}"));
     if !(options.seconds > 0.0 && options.seconds <= 3600.0) {
         return Err(Failure::usage("--seconds must be above 0 and at most 3600"));
     }
+    let all = read(files::open(path)?, &grid).map_err(|error| wrong(path, error))?;
+    let unit = options.unit.as_ref().or(all.unit.as_ref()).cloned().unwrap_or_default();
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let title = |usual: &str| args.title.clone().unwrap_or_else(|| format!("{usual}: {name}"));
     if options.html {
         let page = page::render(&grid, all).map_err(|error| wrong(path, error))?;
         return write_text(args, &page);

@@ -162,10 +162,9 @@ impl Task<'_> {
         let (mut open, known) =
             run_directory::begin(out, &run, text, specification, args.sweep.resume_options())?;
         let (whole, threads) = (Shard::WHOLE, args.sweep.pool.threads);
-        let samples =
-            experiment::sweep(specification, known, whole, &files, &mut open, threads, out)?;
+        let samples = experiment::sweep(specification, known, whole, &files, &mut open, threads)?;
         let (judgment, files) = judge(specification, &samples)?;
-        run_directory::finish(&open, &files, out)?;
+        run_directory::finish(&open, &files)?;
         Ok(judgment)
     }
 }

@@ -14,19 +14,7 @@ use crate::args::GenerateArgs;
 use crate::failure::Failure;
 use crate::{input, settings};
 
-/// The maximum number of jobs in a generated log, which is built in memory before it is written.
-pub(super) const MAX_JOBS: usize = 2_000_000;
-
 pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
-    if args.jobs == 0 {
-        return Err(Failure::usage("--jobs 0: a log must have at least one job"));
-    }
-    if args.jobs > MAX_JOBS {
-        return Err(Failure::usage(format!(
-            "--jobs {}: at most {MAX_JOBS} jobs can be generated",
-            args.jobs
-        )));
-    }
     let out = args.out.as_deref().map(LogFile::new).transpose()?;
     let grid = args.machine.as_deref().map(input::machine).transpose()?;
     let is_sides =
@@ -61,9 +49,6 @@ fn records_of_model(
     let nodes = grid.map(|grid| grid.nodes()).or(args.nodes).ok_or_else(|| {
         Failure::usage(format!("{}: the model requires --nodes or --machine", args.model))
     })?;
-    if nodes == 0 {
-        return Err(Failure::usage("--nodes 0: a machine must have at least one node"));
-    }
     let jobs = (model.entry.does.generate)(&model.options, nodes, args.seed, 0);
     Ok((nodes, jobs.take(args.jobs).collect()))
 }

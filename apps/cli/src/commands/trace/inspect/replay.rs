@@ -94,6 +94,7 @@ mod tests {
             assert_eq!(compact_mesh(nodes).as_deref(), expected, "{nodes}");
         }
     }
+
     #[test]
     fn a_path_is_one_word_that_names_the_file() {
         for (path, expected) in [

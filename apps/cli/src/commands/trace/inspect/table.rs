@@ -10,7 +10,7 @@ use super::format::{
 use super::{Inspection, facts};
 
 /// The length of the longest bar, in columns.
-const MAX_BAR_COLUMNS: u64 = 50;
+const MAX_BAR_COLUMNS: u128 = 50;
 
 /// Formats the summary in sections, omitting empty ones.
 pub(super) fn table(inspection: &Inspection<'_>) -> String {
@@ -68,7 +68,8 @@ fn bars(rows: Vec<Bar>) -> impl Iterator<Item = String> {
     let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let label = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
     rows.into_iter().map(move |(name, count)| {
-        let bar = "#".repeat(((count * MAX_BAR_COLUMNS).div_ceil(most)) as usize);
+        let columns = (u128::from(count) * MAX_BAR_COLUMNS).div_ceil(most.into());
+        let bar = "#".repeat(columns as usize);
         let space = if bar.is_empty() { "" } else { " " };
         format!("{name:>label$} {bar}{space}{count}")
     })
@@ -84,4 +85,17 @@ fn weekly_loads(weeks: &[Week]) -> Vec<Bar> {
         (!loads.is_empty()).then(|| ((at * each + 1).to_string(), mean.round() as u64))
     };
     weeks.chunks(each).enumerate().filter_map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_proportional_to_any_count() {
+        let rows = [("a", u64::MAX), ("b", u64::MAX / 2), ("c", 1), ("d", 0)];
+        let rows = rows.map(|(label, count)| (label.to_string(), count)).to_vec();
+        let lengths: Vec<usize> = bars(rows).map(|line| line.matches('#').count()).collect();
+        assert_eq!(lengths, [50, 25, 1, 0]);
+    }
 }
