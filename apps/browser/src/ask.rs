@@ -3,9 +3,9 @@
 use pavior::answers::json::Place;
 use pavior::answers::{Demand, Question, SearchLimits, Shape, SlotsAnswer, Snapshot, Words, why};
 use pavior::draw::explanation;
-use pavior::strategies::explain::{State, answer, perfect_index, words};
+use pavior::strategies::explain::{Choice, State, answer, perfect_index, words};
 use pavior::workload::{Ask, Selection, ShapeRule, Shaper};
-use pavior::{Cuboid, Grid, JobId, Request, Time};
+use pavior::{Cuboid, Grid, JobId, Request, Sides, Time};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -75,13 +75,14 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Converts this part to a box. If the number of coordinates is wrong, the sides are zero.
-    fn cuboid(&self, grid: &Grid) -> Cuboid {
-        let is_known = [&self.base, &self.sides].iter().all(|all| all.len() == grid.axes());
-        let three = |all: &[u16], fill| -> [u16; 3] {
-            std::array::from_fn(|axis| *all.get(axis).unwrap_or(&fill))
+    fn cuboid(&self, grid: &Grid) -> Result<Cuboid, Fault> {
+        let three = |all: &[u16], fill| -> Result<[u16; 3], Fault> {
+            if all.len() != grid.axes() {
+                return Err(format!("expected {} numbers, but found {all:?}", grid.axes()).into());
+            }
+            Ok(std::array::from_fn(|axis| all.get(axis).copied().unwrap_or(fill)))
         };
-        Cuboid::new(three(&self.base, 0), if is_known { three(&self.sides, 1) } else { [0; 3] })
+        Ok(Cuboid::new(three(&self.base, 0)?, three(&self.sides, 1)?))
     }
 }
 
@@ -95,49 +96,55 @@ pub(crate) struct Scene {
     request: String,
 }
 
+impl Scene {
+    fn state(&self, grid: Grid) -> Result<State, Fault> {
+        let mut state = State::new(grid);
+        for (job, parts) in (1..).zip(&self.jobs) {
+            let parts = parts.iter().map(|part| part.cuboid(&grid));
+            state.hold(JobId(job), &parts.collect::<Result<Vec<_>, _>>()?).map_err(Fault::of)?;
+        }
+        Ok(state)
+    }
+
+    /// Parses the request. On a machine with one axis, a number is a shape.
+    fn request(&self, grid: &Grid) -> Result<Request, Fault> {
+        let ask = match self.request.parse() {
+            Ok(nodes) if grid.axes() > 1 => Ask::typed(None, Some(nodes), grid),
+            _ => Ask::typed(Some(&self.request), None, grid),
+        };
+        match ask.map_err(Fault::of)? {
+            Ask::Nodes(nodes) => Ok(Request::nodes(nodes)),
+            shape => request(shape, grid),
+        }
+    }
+}
+
 /// Returns the same answer as `pavior explain`: a drawing of the candidates with their indices, the
 /// chosen parts, and an explanation. Randomized strategies use seed 1.
 pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
     let grid: Grid = scene.machine.parse().map_err(Fault::of)?;
     let selection = scene.strategy.parse().map_err(Fault::of)?;
-    let mut state = State::new(grid);
-    for (job, parts) in (1..).zip(&scene.jobs) {
-        let parts: Vec<Cuboid> = parts.iter().map(|part| part.cuboid(&grid)).collect();
-        state.hold(JobId(job), &parts).map_err(Fault::of)?;
-    }
-    let ask = match scene.request.parse() {
-        Ok(nodes) if grid.axes() > 1 => Ask::typed(None, Some(nodes), &grid),
-        _ => Ask::typed(Some(&scene.request), None, &grid),
-    };
-    let request = match ask.map_err(Fault::of)? {
-        Ask::Nodes(nodes) => Request::nodes(nodes),
-        shape => request(shape, &grid)?,
-    };
+    let (state, request) = (scene.state(grid)?, scene.request(&grid)?);
     let answers = [answer(&state, &selection, &request, 1).map_err(Fault::of)?];
     let mut machine = state.machine(&selection, 1).map_err(Fault::of)?;
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
     let limits = SearchLimits::jobs(MAX_MOVED_JOBS);
     let why = why(&snapshot, &Question { limits, ..Question::new(&demand, &|_| None) });
+    let strategy = selection.to_string();
     let (lines, parts) = match &answers[0].outcome {
         Ok(choice) => {
-            let parts = choice.placement.parts();
-            let places: Vec<String> = parts.iter().map(|part| words(&grid, part)).collect();
-            let perfect = request.shape.and_then(|shape| perfect_index(&state, shape));
-            let most = perfect.filter(|_| parts.len() == 1);
-            let most =
-                most.map_or(String::new(), |most| format!(" (maximum for a single box: {most})"));
-            let (places, index) = (places.join("; "), choice.index());
-            (vec![format!("{selection} chooses {places}, with an index of {index}{most}.")], parts)
+            let chosen = describe(choice, &state, request.shape);
+            (vec![format!("{strategy} chooses {chosen}.")], choice.placement.parts())
         }
         Err(refusal) => {
             let words = Words {
                 grid: &grid,
                 job: &|job| format!("job {}", job.0),
                 time: &|_| String::new(),
-                strategy: &selection.to_string(),
+                strategy: &strategy,
                 scheduler: "",
             };
-            let mut lines = vec![format!("{selection} refuses the request: {refusal}.")];
+            let mut lines = vec![format!("{strategy} refuses the request: {refusal}.")];
             lines.extend(why.lines(&words));
             (lines, &[][..])
         }
@@ -149,4 +156,28 @@ pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
         "lines": lines,
         "parts": Place::all(&grid, parts),
     }))
+}
+
+/// Describes the chosen parts and their index. For a single box, adds the highest possible index.
+fn describe(choice: &Choice, state: &State, shape: Option<Sides>) -> String {
+    let parts = choice.placement.parts();
+    let places: Vec<String> = parts.iter().map(|part| words(state.grid(), part)).collect();
+    let most = shape.filter(|_| parts.len() == 1).and_then(|shape| perfect_index(state, shape));
+    let most = most.map_or(String::new(), |most| format!(" (maximum for a single box: {most})"));
+    format!("{}, with an index of {}{most}", places.join("; "), choice.index())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_have_one_number_per_axis() {
+        let scene = json!({
+            "machine": "mesh:4x4", "jobs": [[{ "base": [0, 0, 0], "sides": [1, 1] }]],
+            "strategy": "ff", "request": "1x1",
+        });
+        let fault = explain(&serde_json::from_value(scene).unwrap()).unwrap_err();
+        assert_eq!(fault.reason, "expected 2 numbers, but found [0, 0, 0]");
+    }
 }

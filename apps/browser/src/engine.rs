@@ -99,7 +99,7 @@ impl Engine {
                 Ok(self.runs[run].insert(session).opened())
             }
             Command::Step { run, instants, until } => self.session_mut(run)?.step(instants, until),
-            Command::Ask { run, shape } => ask::shape(self.session_mut(run)?, &shape),
+            Command::Ask { run, shape } => ask::shape(self.session(run)?, &shape),
             Command::Explain(scene) => ask::explain(&scene),
             Command::Difference { runs: [one, other] } => {
                 Ok(self.session(one)?.difference(self.session(other)?))

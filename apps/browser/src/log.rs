@@ -32,7 +32,7 @@ impl Log {
         *self = log;
         let summary = LogSummary::of(&trace, None);
         let largest = trace.records.iter().map(|record| u64::from(record.nodes)).max();
-        let size = summary.machine_size.or(largest).unwrap_or(1);
+        let size = summary.machine_size.max(largest).unwrap_or(1);
         Ok(json!({ "summary": summary, "machine": machine(size) }))
     }
 
@@ -66,4 +66,16 @@ fn machine(nodes: u64) -> String {
     let high = nodes.div_ceil(side * side).max(1);
     let grid = Grid::torus(&[side as u16, side as u16, high as u16]);
     grid.map_or_else(|_| "torus:8x8x8".to_string(), |grid| grid.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suggested_machine_is_large_enough_for_the_largest_job() {
+        let log = "; MaxProcs: 8\n1 0 -1 10 27 -1 -1 27 10 -1 1 1 1 -1 1 -1 -1 -1\n";
+        let read = Log::default().read("a.swf".to_string(), log.as_bytes()).unwrap();
+        assert_eq!(read["machine"], "torus:3x3x3");
+    }
 }

@@ -35,7 +35,7 @@ impl Statistics {
 
     /// Records that a job started. Only its first start counts.
     pub(crate) fn add_start(&mut self, job: &Job, start: Time) {
-        let index = usize::try_from(job.index).unwrap_or(usize::MAX);
+        let index = job.index as usize;
         if self.has_wait(index) {
             return;
         }

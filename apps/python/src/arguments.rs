@@ -38,7 +38,10 @@ pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     if number.fract() == 0.0 && (0.0..=9e15).contains(&number) {
         return Ok(number as u64);
     }
-    Err(value(format!("expected a whole number from 0 to 2^64 - 1, not {}", shown(given))))
+    let given = shown(given);
+    Err(value(format!(
+        "expected a whole number from 0 to 2^64 - 1 (a float: to 9e15), not {given}"
+    )))
 }
 
 /// Returns the name of a machine, which may also be given as the sides of a mesh.

@@ -22,8 +22,10 @@ pub(crate) struct Definition {
 
 /// Reasons why a span could not be run.
 pub(crate) enum SpanError {
-    /// The experiment has no such point, or a thread panicked while creating the scenario.
-    NoScenario(String),
+    /// The experiment has no point with this index.
+    NoPoint(usize),
+    /// A thread panicked while creating the scenario.
+    Panicked,
     /// An input cannot be read.
     Input(InputError),
     /// A replication failed.
@@ -38,11 +40,8 @@ impl Definition {
 
     /// Returns the scenario for a point, creating it on the first call.
     fn scenario(&self, point: usize) -> Result<Arc<Scenario>, SpanError> {
-        let Some(known) = self.scenarios.get(point) else {
-            return Err(SpanError::NoScenario(format!("the experiment has no point {point}")));
-        };
-        let panicked = |_| "an earlier call for this experiment failed".to_string();
-        let mut known = known.lock().map_err(panicked).map_err(SpanError::NoScenario)?;
+        let known = self.scenarios.get(point).ok_or(SpanError::NoPoint(point))?;
+        let mut known = known.lock().map_err(|_| SpanError::Panicked)?;
         if let Some(scenario) = &*known {
             return Ok(scenario.clone());
         }
@@ -73,7 +72,8 @@ impl Definition {
     /// Converts an error to the exception that should be raised.
     pub(crate) fn raised(&self, py: Python<'_>, error: SpanError) -> PyErr {
         match error {
-            SpanError::NoScenario(reason) => other(reason),
+            SpanError::NoPoint(point) => other(format!("the experiment has no point {point}")),
+            SpanError::Panicked => other("an earlier call for this experiment failed"),
             SpanError::Input(error) => input_error(py, &error),
             SpanError::Replication { point, replication, error } => {
                 let key = self.experiment.points[point].key();

@@ -55,7 +55,7 @@ impl Directory {
         self.known.clone_ref(py)
     }
 
-    /// Stores lines from `replicate`. The lines are durable when this method returns.
+    /// Stores lines from `replicate`. From then on, they survive if the process is killed.
     fn keep(&self, lines: &[u8]) -> PyResult<()> {
         let mut open = self.open()?;
         for entry in journal::parse(lines)? {

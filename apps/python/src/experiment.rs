@@ -163,11 +163,12 @@ impl Specification {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let stop = cancelled.map(|cancel| cancel.stop.clone()).unwrap_or_default();
         let (shared, stopped, span) = (self.shared.clone(), stop.clone(), *span);
-        let (stops, lines) = (|| stop.set(), move || shared.lines(span, &stopped));
+        let work = move || shared.lines(span, &stopped);
+        let on_signal = || stop.set();
         let lines = if self.classes.is_empty() {
-            interruptible(py, stops, lines)
+            interruptible(py, on_signal, work)
         } else {
-            interruptible_own(py, stops, || Ok(()), || stop.is_set(), lines)
+            interruptible_own(py, on_signal, || Ok(()), || stop.is_set(), work)
         };
         let lines = lines?.map_err(|error| self.shared.raised(py, error))?;
         Ok(PyBytes::new(py, lines.as_bytes()))

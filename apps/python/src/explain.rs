@@ -3,12 +3,12 @@
 use pavior::answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pavior::strategies::Selection;
 use pavior::strategies::explain::{Answer, State, answer};
-use pavior::{Cuboid, Grid, JobId, Request};
+use pavior::{BuildError, Cuboid, Grid, JobId, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple};
 
 use crate::arrays::{boxes, word};
-use crate::errors::value;
+use crate::errors::{failed, value};
 use crate::geometry::Box;
 use crate::jobs::{JobName, Jobs};
 use crate::shared_state::{Inner, SharedState};
@@ -32,6 +32,7 @@ pub(crate) struct Explanation {
 
 /// Finds where each strategy would place a request, without changing the machine.
 pub(crate) fn explain(
+    py: Python<'_>,
     shared: &SharedState,
     inner: &Inner,
     selections: &[Selection],
@@ -40,8 +41,12 @@ pub(crate) fn explain(
     let state = State::of(&inner.machine);
     let answers = selections
         .iter()
-        .map(|selection| answer(&state, selection, request, shared.seed).map_err(value))
-        .collect::<PyResult<_>>()?;
+        .map(|selection| answer(&state, selection, request, shared.seed))
+        .collect::<Result<_, _>>()
+        .map_err(|error| match error {
+            BuildError::Failed(error) => failed(py, &error),
+            error => value(error),
+        })?;
     let snapshot = Snapshot::of(&inner.machine);
     let boxes = Shape::all_for(request, &inner.machine, true);
     let why = request.shape.map(|shape| {

@@ -21,8 +21,8 @@ pub(crate) enum Code {
 #[derive(Default)]
 pub(crate) struct Extensions {
     pub(crate) catalogue: Catalogue,
-    strategies: bool,
-    schedulers: bool,
+    has_strategies: bool,
+    has_schedulers: bool,
     unit: Unit,
 }
 
@@ -35,7 +35,7 @@ impl Extensions {
     /// Adds a strategy and returns its name in the registry.
     pub(crate) fn add_strategy(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
         let class = class_of(own)?;
-        self.strategies = true;
+        self.has_strategies = true;
         register_strategy(class, &mut self.catalogue.strategies, None)?;
         name_of(own)
     }
@@ -56,20 +56,21 @@ impl Extensions {
             )));
         };
         let name = name_of(own)?;
-        self.schedulers = true;
+        self.has_schedulers = true;
         register_scheduler(own, kind, &name, &mut self.catalogue.schedulers, &self.unit)?;
         Ok(name)
     }
 
     /// Returns `Python` if anything was added.
     pub(crate) fn code(&self) -> Code {
-        if self.strategies || self.schedulers { Code::Python } else { Code::Native }
+        if self.has_strategies || self.has_schedulers { Code::Python } else { Code::Native }
     }
 
     /// Sets the schedulers' time unit, which is known once the experiment has been read.
     pub(crate) fn settle(&self, experiment: &Specification) -> PyResult<()> {
         let Some(first) = experiment.points.first() else { return Ok(()) };
-        if self.schedulers && experiment.points.iter().any(|point| point.unit() != first.unit()) {
+        let is_mixed = experiment.points.iter().any(|point| point.unit() != first.unit());
+        if self.has_schedulers && is_mixed {
             let message = "a scheduler written in Python supports only one time unit; create a \
                 separate experiment for each unit";
             return Err(value(message));

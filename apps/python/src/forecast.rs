@@ -137,7 +137,8 @@ impl Forecasts {
     }
 
     /// The mean pinball loss of the 5%, 50% and 95% quantiles, in seconds, for the intervals and
-    /// for three other forecasting methods.
+    /// for three other forecasting methods, over the jobs that had to wait. If there are none, all
+    /// losses are 0.
     #[getter]
     fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let losses = PyDict::new(py);

@@ -92,8 +92,10 @@ impl Outcome {
             "largest_free" => Some(series::largest_free(jobs, grid)),
             _ => None,
         });
-        let unknown =
-            || value(format!("metric must be busy, queue or largest_free, not `{metric}`"));
+        let unknown = || {
+            let metric = pavior::text::shown(metric);
+            value(format!("metric must be busy, queue or largest_free, not `{metric}`"))
+        };
         series::table(&samples.ok_or_else(unknown)?, self.point.unit())
     }
 

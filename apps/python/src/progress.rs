@@ -99,7 +99,7 @@ impl Reporter {
             Code::Python => interruptible_own(py, on_signal, on_poll, || false, work),
         };
         let result = ended.and_then(|result| result.map_err(raised));
-        self.finish(py, result, || count(&task.done))
+        self.finish(py, result, |_| count(&task.done))
     }
 
     /// Reports the progress, unless the last report was very recent.
@@ -112,15 +112,16 @@ impl Reporter {
         self.report(done, planned, 0)
     }
 
-    /// Reports that the call has finished. If the call failed, only ends the progress line.
+    /// Reports that the call has finished, with its number of items. If the call failed, only ends
+    /// the progress line.
     pub(crate) fn finish<T>(
         &self,
         py: Python<'_>,
         result: PyResult<T>,
-        done: impl FnOnce() -> u64,
+        done: impl FnOnce(&T) -> u64,
     ) -> PyResult<T> {
         let reported = result.and_then(|value| {
-            let done = done();
+            let done = done(&value);
             self.report(done, done, 1).map(|()| value)
         });
         // Ignore any later error. A callback that is a plain function has no `end` method.

@@ -81,6 +81,12 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
     Err(PyTypeError::new_err(format!("{} is not a valid value for {key}", shown(&given))))
 }
 
+/// Returns true if an argument is a `timedelta` or a list that contains one.
+fn has_duration(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let all = members(given)?.unwrap_or_else(|| vec![given.clone()]);
+    all.iter().try_fold(false, |found, one| Ok(found || plain(one)?.hasattr("total_seconds")?))
+}
+
 /// Creates an experiment from settings. Raises `BadName` if any of them is invalid.
 fn specification(
     settings: &[Setting],
@@ -106,7 +112,8 @@ fn specification(
 /// The arguments of a call, separated by purpose.
 pub(crate) struct Call<'py> {
     machine: String,
-    names: [String; 2],
+    strategy: String,
+    scheduler: String,
     pub(crate) trace: Option<Bound<'py, PyAny>>,
     pub(crate) rest: Bound<'py, PyDict>,
     extensions: Extensions,
@@ -117,12 +124,12 @@ impl<'py> Call<'py> {
     pub(crate) fn of(
         py: Python<'py>,
         machine: Option<&Bound<'py, PyAny>>,
-        names: [Option<&Bound<'py, PyAny>>; 2],
+        [strategy, scheduler]: [Option<&Bound<'py, PyAny>>; 2],
         parameters: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Call<'py>> {
         let rest = parameters.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
         let trace = taken(&rest, "trace")?;
-        let ([strategy, scheduler], mut extensions) = (names, Extensions::default());
+        let mut extensions = Extensions::default();
         for (key, given) in [("strategy", strategy), ("scheduler", scheduler)] {
             given.map_or(Ok(()), |given| one(key, given))?;
         }
@@ -139,20 +146,18 @@ impl<'py> Call<'py> {
                 )));
             }
         }
-        let names = [
-            named(strategy, "tff", Extensions::add_strategy, &mut extensions)?,
-            named(scheduler, "fcfs", Extensions::add_scheduler, &mut extensions)?,
-        ];
+        let strategy = named(strategy, "tff", Extensions::add_strategy, &mut extensions)?;
+        let scheduler = named(scheduler, "fcfs", Extensions::add_scheduler, &mut extensions)?;
         let machine = machine.map_or_else(|| Ok("mesh:16x16".to_string()), one_machine)?;
-        Ok(Call { machine, names, trace, rest, extensions })
+        Ok(Call { machine, strategy, scheduler, trace, rest, extensions })
     }
 
     /// Returns the settings, and the log if it is in memory.
     fn settings(&self) -> PyResult<(Vec<Setting>, Option<Bound<'py, Trace>>)> {
         let mut all = vec![
             Setting::new("machine", &self.machine),
-            Setting::new("strategy", &self.names[0]),
-            Setting::new("scheduler", &self.names[1]),
+            Setting::new("strategy", &self.strategy),
+            Setting::new("scheduler", &self.scheduler),
         ];
         let mut in_memory = None;
         if let Some(given) = &self.trace {
@@ -277,9 +282,10 @@ impl RunRequest {
         if point.is_snapshot() {
             return Err(value("a snapshot is not a job simulation; use Experiment instead"));
         }
+        // Logs with messages have units of the same name but with another number of ticks.
+        let in_seconds = point.unit().name == TimeUnit::SECOND.name;
         for (key, given) in &call.rest {
-            let takes_seconds = point.unit() == TimeUnit::SECOND && !given.is_none();
-            if given.hasattr("total_seconds")? && !takes_seconds {
+            if !in_seconds && has_duration(&given)? {
                 return Err(value(format!(
                     "{key}: a timedelta is in seconds, but synthetic jobs use abstract time units"
                 )));

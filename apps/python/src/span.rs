@@ -35,7 +35,7 @@ impl Span {
         if last.is_some() {
             warn_of_last(py)?;
         }
-        let (Some(end), true) = (end.or(last), end.is_none() || last.is_none()) else {
+        let ((Some(end), None) | (None, Some(end))) = (end, last) else {
             return Err(PyTypeError::new_err("Span() requires point, first and end"));
         };
         if first >= end {

@@ -192,10 +192,23 @@ fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, P
     }
 }
 
+/// Replaces the null columns of a polars data frame, which polars exports with a buffer that the C
+/// interface does not allow, by columns of null numbers. Returns any other table unchanged.
+fn without_null_type<'py>(table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = table.py();
+    let polars = py.import("sys")?.getattr("modules")?.call_method1("get", ("polars",))?;
+    if polars.is_none() || !table.is_instance(&polars.getattr("DataFrame")?)? {
+        return Ok(table.clone());
+    }
+    let types = PyDict::new(py);
+    types.set_item(polars.getattr("Null")?, polars.getattr("Int64")?)?;
+    table.call_method1("cast", (types,))
+}
+
 /// Returns the batches in any object that has `__arrow_c_stream__`, such as a polars, pyarrow or
 /// pandas table, or a [`Table`].
 pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
-    let capsule = table.call_method0("__arrow_c_stream__")?;
+    let capsule = without_null_type(table)?.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     #[expect(unsafe_code, reason = "the C stream interface is raw by definition")]
@@ -207,7 +220,7 @@ pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
 }
 
 /// Returns a column of text, which may be dictionary-encoded, or `None` if there is no such
-/// column.
+/// column. If all values are null, the column may have any type.
 pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<String>>>> {
     let Some(column) = batch.column_by_name(name) else { return Ok(None) };
     let of = |column: &ArrayRef| -> Option<Vec<Option<String>>> {
@@ -216,7 +229,7 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
             DataType::Utf8 => column.as_string::<i32>().iter().map(owned).collect(),
             DataType::LargeUtf8 => column.as_string::<i64>().iter().map(owned).collect(),
             DataType::Utf8View => column.as_string_view().iter().map(owned).collect(),
-            DataType::Null => vec![None; column.len()],
+            _ if is_null(column) => vec![None; column.len()],
             _ => return None,
         })
     };
@@ -234,8 +247,14 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
     })
 }
 
+/// Returns true if all values in a column are null.
+fn is_null(column: &ArrayRef) -> bool {
+    column.logical_null_count() == column.len()
+}
+
 /// Returns a column of numbers of any type, or of times converted to seconds. Returns `None` if
-/// there is no such column. For any other type, the error says that the column must be `expected`.
+/// there is no such column. If all values are null, the column may have any type. For any other
+/// type, the error says that the column must contain `expected`.
 pub(crate) fn numbers(
     batch: &RecordBatch,
     name: &str,
@@ -269,7 +288,7 @@ pub(crate) fn numbers(
             );
             ticks.iter().map(|tick| tick.map(|tick| tick as f64 / a_second)).collect()
         }
-        DataType::Null => vec![None; column.len()],
+        _ if is_null(column) => vec![None; column.len()],
         other => {
             return Err(value(format!("the {name:?} column must contain {expected}, not {other}")));
         }

@@ -237,6 +237,34 @@ def test_an_unknown_outcome_is_asked_for_until_it_is_known() -> None:
         stub.shutdown()
 
 
+class Quiet(http.server.BaseHTTPRequestHandler):
+    """A service that sends one event, then only the number of a record that the caller may not see."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+        event = {"kind": "granted", "seq": 1}
+        self.wfile.write(f"id: 1\nevent: granted\ndata: {json.dumps(event)}\n\n".encode())
+        # The connection is lost in the middle of the last event, which must be sent again.
+        self.wfile.write(b"id: 7\n\nid: 9\nevent: granted\n")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_a_watcher_continues_after_the_records_that_it_may_not_see() -> None:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as stub:
+        threading.Thread(target=stub.serve_forever, daemon=True).start()
+        watch = Service(f"http://127.0.0.1:{stub.server_address[1]}").watch(after=0)
+        assert next(watch)["seq"] == next(watch)["seq"] == 1
+        assert Quiet.asked == ["/v1/watch?after=0", "/v1/watch?after=7"]
+        watch.close()
+        stub.shutdown()
+
+
 def test_tokens_over_tcp(tmp_path: Path) -> None:
     (tmp_path / "tokens").write_text("secret\nother tenant=blue quota=4\n")
     (tmp_path / "tokens").chmod(0o600)

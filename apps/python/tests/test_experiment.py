@@ -132,6 +132,7 @@ def test_the_command_line_and_the_package_write_the_same_bytes(
     tmp_path: Path, files: dict[str, bytes]
 ) -> None:
     (tmp_path / "experiment.toml").write_text(TEXT)
+    assert Experiment(tmp_path / "experiment.toml", name="mine").name == "mine"
     experiment = [program(), "experiment", "experiment.toml", "--out"]
     subprocess.run([*experiment, "ours"], cwd=tmp_path, check=True, capture_output=True)
     for name, content in files.items():
@@ -192,6 +193,8 @@ def test_keyword_arguments_are_keys_of_the_file() -> None:
     assert "experiment.toml" in experiment._repr_html_() and "<pre>" in experiment._repr_html_()
     twin = pickle.loads(pickle.dumps(experiment))
     assert twin.fingerprint == experiment.fingerprint
+    any_iterables = Experiment(strategy={CornerFirst}, load=(load for load in (1, 2)))
+    assert repr(any_iterables) == "<Experiment of 2 points: load 1, 2>"
     with pytest.raises(pavior.BadName) as bad:
         Experiment(strategy=["ff", "tlb"])
     assert "tlb" in 'strategy = ["ff", "tlb"]\n'[slice(*bad.value.span)]

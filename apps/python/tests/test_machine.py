@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import pavior
+from own import CornerFirst
+from own import CornerFirst
 from pavior import Box, Machine, Refused, _native, _types
 
 ROOT = Path(__file__).parents[3]
@@ -237,6 +239,26 @@ def test_states_survive_json_and_pickle() -> None:
         Machine.from_json('{"seed": 1, "seed": 2}')
     box = Box((1, 2), (3, 4))
     assert pickle.loads(pickle.dumps(box)) == box and len({box, Box((1, 2), (3, 4))}) == 1
+
+
+def test_a_machine_with_a_python_strategy_cannot_be_stored() -> None:
+    machine = Machine("mesh:4x4", CornerFirst)
+    for store in (machine.to_json, lambda: pickle.dumps(machine)):
+        with pytest.raises(TypeError, match="corner-first, cannot be stored"):
+            store()
+
+
+def test_an_allocation_never_releases_a_later_job_with_its_name() -> None:
+    machine = Machine("mesh:4x4")
+    with machine.allocate((2, 2), job="a") as first:
+        first.release()
+        machine.allocate((3, 3), job="a")
+    assert machine.busy == 9
+    for release in (first.release, lambda: machine.release(first)):
+        with pytest.raises(KeyError, match="no longer holds these nodes"):
+            release()
+    machine.release("a")
+    assert machine.free == 16
 
 
 def test_arrays_are_indexed_z_y_x() -> None:

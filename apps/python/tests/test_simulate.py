@@ -160,8 +160,15 @@ def test_times_of_a_table_may_be_timestamps() -> None:
         assert trace.jobs["run"] == [3600.0, 90.0]
     killed = simulate("mesh:4x4", trace=trace, mttf=timedelta(days=30), mttr=timedelta(hours=1))
     assert killed.jobs["start"] == simulate("mesh:4x4", trace=trace, mttf=2_592_000, mttr=3600).jobs["start"]
-    with pytest.raises(ValueError, match="abstract time units"):
-        simulate("mesh:4x4", jobs=10, mttf=timedelta(days=30), mttr=1)
+    # A replay with messages has another time unit, which is also in seconds.
+    simulate("mesh:4x4", trace=trace, communication=0.5, cycles_per_second=10, max_time=timedelta(days=1))
+    month = timedelta(days=30)
+    for mttf in (month, [month], np.timedelta64(30, "D")):
+        with pytest.raises(ValueError, match="abstract time units"):
+            simulate("mesh:4x4", jobs=10, mttf=mttf, mttr=1)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="abstract time units"):
+            pavior.Experiment(machine="mesh:4x4", jobs=10, mttf=mttf, mttr=1)  # type: ignore[arg-type]
+    pavior.Experiment(machine="mesh:4x4", trace=trace, mttf=[month, 1e9], mttr=1)
     with pytest.raises(TypeError, match="load"):
         simulate("mesh:4x4", load=timedelta(days=1))  # type: ignore[arg-type]
 
@@ -197,8 +204,10 @@ def test_users_may_be_text() -> None:
 def test_a_column_may_be_null() -> None:
     rows: dict[str, list[int | None]] = {"submit": [0, 1], "run": [1, 1], "nodes": [6, 6]}
     null = dict.fromkeys(["estimate", "job", "x", "y", "z", "user"], [None, None])
-    trace = Trace(pa.table(rows | null))
-    assert pl.DataFrame(trace.jobs).equals(pl.DataFrame(Trace(pl.DataFrame(rows)).jobs))
+    null["freedom"] = null["comment"] = [None, None]
+    expected = pl.DataFrame(Trace(pl.DataFrame(rows)).jobs)
+    for table in (pa.table(rows | null), pl.DataFrame(rows | null)):
+        assert pl.DataFrame(Trace(table).jobs).equals(expected)
     with pytest.raises(ValueError, match="must contain numbers or text, not Boolean"):
         Trace(pl.DataFrame(rows | {"user": [True, False]}))
 

@@ -191,6 +191,8 @@ class Reenters(FirstFit):
 def test_what_a_strategy_raises_reaches_the_caller() -> None:
     machine = Machine("mesh:4x4", Fails)
     with pytest.raises(ZeroDivisionError, match="of its own"):
+        machine.explain((1, 1))
+    with pytest.raises(ZeroDivisionError, match="of its own"):
         machine.allocate((1, 1))
     assert machine.free == 16
     with pytest.raises(ZeroDivisionError):
@@ -237,6 +239,31 @@ def test_a_strategy_is_told_of_every_change() -> None:
     machine.repair((3, 2))
     machine.allocate((4, 3))
     assert machine.free == 0
+
+
+class FailsOnGrant(FirstFit):
+    name = "fails-on-grant"
+    released_boxes = 0
+
+    def granted(self, boxes: Sequence[Box]) -> None:
+        raise ZeroDivisionError("of its own")
+
+    def released(self, boxes: Sequence[Box]) -> None:
+        FailsOnGrant.released_boxes += len(boxes)
+
+
+def test_a_failed_strategy_is_not_called_again() -> None:
+    machine = Machine("mesh:4x4", FailsOnGrant)
+    with pytest.raises(ZeroDivisionError):
+        machine.allocate((2, 2))
+    assert machine.free == 16 and FailsOnGrant.released_boxes == 0
+
+
+def test_progress_ends_with_the_number_of_answers() -> None:
+    for strategy in ("ff", FirstFit):
+        told: list[pavior.Progress] = []
+        judgement = judge(strategy, progress=told.append)
+        assert told[-1].done == told[-1].planned == judgement.answers == 512 * 9
 
 
 def test_classes_are_checked() -> None:

@@ -6,7 +6,7 @@ import importlib
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from html import escape
@@ -27,13 +27,31 @@ LONGEST = 200
 """The maximum length of a formatted list, in characters."""
 
 
+def _plain(value: Any) -> Any:
+    """Converts numpy values, and any iterables except text, to Python values and lists."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, Mapping):
+        return {key: _plain(member) for key, member in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(member) for member in value]
+    return value
+
+
+def _has_duration(value: Any) -> bool:
+    """Returns True if a plain value is or contains a `timedelta`."""
+    if isinstance(value, dict | list):
+        members = value.values() if isinstance(value, dict) else value
+        return any(_has_duration(member) for member in members)
+    return isinstance(value, timedelta)
+
+
 def _is_own(value: object) -> bool:
     """Returns True for a strategy or scheduler of the caller's own, which is a class or a function."""
     return callable(value)
 
 
 def _toml(value: object) -> str:
-    """Formats a value, or a list of values, as TOML."""
+    """Formats a plain value, or a list of values, as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -45,26 +63,23 @@ def _toml(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
     if _is_own(value):
         return json.dumps(name_of(value))
-    if hasattr(value, "tolist"):  # numpy
-        return _toml(value.tolist())
     if isinstance(value, os.PathLike):
         return json.dumps(os.fspath(value), ensure_ascii=False)
     if isinstance(value, timedelta):
         return _toml(value.total_seconds())
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, Iterable):
+    if isinstance(value, list):
         return "[" + ", ".join(_toml(member) for member in value) + "]"
     raise TypeError(f"{value!r} is not a valid parameter value")
 
 
 def _machines(value: Any) -> Any:
     """Returns machine names, with sides converted to the name of a mesh."""
-    value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, int):
         return f"mesh:{value}"
-    if isinstance(value, list | tuple):
-        if value and all(isinstance(side, int) or hasattr(side, "__index__") for side in value):
+    if isinstance(value, list):
+        if value and all(hasattr(side, "__index__") for side in value):
             return "mesh:" + "x".join(str(int(side)) for side in value)
         return [_machines(machine) for machine in value]
     return value
@@ -84,7 +99,7 @@ def _lines(parameters: dict[str, Any]) -> str:
 
 def _named(value: Any, logs: dict[str, Trace]) -> Any:
     """Replaces each Trace with a name, and adds the Trace to `logs` under that name."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return [_named(one, logs) for one in value]
     if not isinstance(value, Trace):
         return value
@@ -97,8 +112,8 @@ def _own(parameters: dict[str, Any]) -> list[OwnClass]:
     """Returns the classes and functions among the strategies and schedulers."""
     own: list[OwnClass] = []
     for key in ("strategy", "strategies", "scheduler", "schedulers"):
-        given = parameters.get(key, ())
-        given = given if isinstance(given, list | tuple) else (given,)
+        given = parameters.get(key, [])
+        given = given if isinstance(given, list) else [given]
         own += [one for one in given if _is_own(one)]
     return own
 
@@ -213,21 +228,24 @@ class Experiment:
         """Creates an experiment from `source`, which is a path or TOML text, or from `parameters`.
 
         `folder` is the directory that contains the logs (default: the file's directory, or else the
-        current one). `classes` are the strategies and schedulers that the text names. Raises
-        `BadName` if the experiment cannot be read."""
+        current one). `name` is used in files (default: the file's name without its extension).
+        `classes` are the strategies and schedulers that the text names. Raises `BadName` if the
+        experiment cannot be read."""
         logs: dict[str, Trace] = {}
+        given: dict[str, Any] = _plain(parameters)
         if source is None:
             named: dict[str, Any] = {} if name == "experiment" else {"name": name}
-            for key, value in parameters.items():
+            for key, value in given.items():
                 named[key] = _named(value, logs) if key in ("trace", "traces") else value
             text = _lines(named)
-            classes = [*classes, *_own(dict(parameters))]
+            classes = [*classes, *_own(given)]
         elif parameters:
-            given = ", ".join(parameters)
-            raise TypeError(f"an experiment needs either a file or keywords ({given}), not both")
+            keywords = ", ".join(parameters)
+            raise TypeError(f"an experiment needs either a file or keywords ({keywords}), not both")
         elif _is_path(source):
             path = Path(source)
-            text, name = path.read_text("utf-8"), path.stem
+            text = path.read_text("utf-8")
+            name = path.stem if name == "experiment" else name
             folder = path.parent if folder is None else folder
         else:
             text = os.fspath(source)
@@ -235,6 +253,8 @@ class Experiment:
         self._specification = Specification(
             text, folder=where, name=name, classes=classes, logs=logs
         )
+        if _has_duration(given) and not all("trace" in point for point in self.points):
+            raise ValueError("a timedelta is in seconds, but synthetic jobs use abstract time units")
         for one in self.skipped:
             value, machine = one["value"], one["machine"]
             message = f"left out: {one['parameter']} {value} on {machine}: {one['reason']}"

@@ -110,7 +110,7 @@ class Allocation:
     def mask(self) -> npt.NDArray[np.bool_]:
         """Returns an array, indexed `[z, y, x]`, that is True at the job's nodes. Requires numpy."""
     def release(self) -> None:
-        """Releases the nodes. Raises `KeyError` if the job holds no nodes."""
+        """Releases the nodes. Raises `KeyError` if the job no longer holds them."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
     def _repr_html_(self) -> str: ...
@@ -176,7 +176,7 @@ class Machine:
     def allocate_at(self, boxes: Box | Sequence[Box], *, job: JobName | None = None) -> Allocation:
         """Grants the given boxes to a job. Raises `ValueError` if they are not all free."""
     def release(self, what: Allocation | JobName) -> None:
-        """Releases a job's nodes. Raises `KeyError` if the job holds no nodes."""
+        """Releases a job's nodes. Raises `KeyError` if the job does not hold them."""
     def probe(
         self,
         shape: Shape | None = None,
@@ -604,7 +604,8 @@ class Forecasts:
     @property
     def losses(self) -> dict[str, float]:
         """The mean pinball loss over the 5, 50 and 95% quantiles, in seconds, for the `intervals`, the
-        `plan`, the `corrected` plan, and quantiles of `past_waits`."""
+        `plan`, the `corrected` plan, and quantiles of `past_waits`, over the jobs that had to wait. If there
+        are none, all losses are 0."""
     def _repr_html_(self) -> str: ...
 
 def forecast(

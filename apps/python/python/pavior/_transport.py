@@ -22,6 +22,9 @@ _PERMANENT = {"empty-request", "larger-than-machine", "unsupported-shape"}
 _REFUSALS = _PERMANENT | {"too-few-free-nodes", "no-free-submesh"}
 PAUSE_S = 0.1
 """The pause between two attempts, in seconds."""
+SILENCE_S = 60.0
+"""The time without any data, in seconds, after which a watched connection counts as lost. The service
+sends something every 15 seconds."""
 UNKNOWN = "outcome-unknown"
 """The reason in the answer to a request that may or may not have been carried out."""
 
@@ -153,8 +156,13 @@ class Transport:
         document: Document = json.loads(data)
         return document
 
-    def records(self, after: int, until: float | None) -> Generator[Document, None, None]:
-        """Yields records from one connection until it is lost or a deadline passes."""
+    def records(
+        self, after: int, until: float | None
+    ) -> Generator[tuple[int, Document | None], None, None]:
+        """Yields records with their numbers from one connection, until it is lost or a deadline passes.
+
+        A number without a record means that all records up to this number have been sent.
+        """
         connection = self._connect()
         try:
             connection.request("GET", path_of("/v1/watch", after=after), headers=self._headers())
@@ -163,9 +171,10 @@ class Transport:
             reply = connection.getresponse()
             if reply.status != 200:
                 raise problem_of(reply.status, reply.read())
+            seen, event = after, None
             while True:
-                left = None if until is None else until - time.monotonic()
-                if left is not None and left <= 0:
+                left = SILENCE_S if until is None else min(SILENCE_S, until - time.monotonic())
+                if left <= 0:
                     return
                 channel.settimeout(left)
                 try:
@@ -174,9 +183,13 @@ class Transport:
                     return
                 if not line:
                     return
-                if line.startswith(b"data: "):
-                    event: Document = json.loads(line[len(b"data: ") :])
-                    yield event
+                if line.startswith(b"id: "):
+                    seen = int(line[len(b"id: ") :])
+                elif line.startswith(b"data: "):
+                    event = json.loads(line[len(b"data: ") :])
+                elif not line.strip():
+                    yield seen, event
+                    event = None
         finally:
             connection.close()
 

@@ -367,8 +367,8 @@ class Service:
     ) -> Generator[Document, None, None]:
         """Yields the records after `after` (or from now on), in order and without gaps.
 
-        Each record has `kind` (`granted`, `queued`, `renewed`, `ended`, `node`, `configured`), `seq`
-        and `at` (RFC 3339). If `timeout` is given, the iteration ends after that many seconds without a
+        Each record has `kind` (`granted`, `queued`, `renewed`, `ended`, `node`, `reserved`,
+        `unreserved`, `configured`), `seq` and `at` (RFC 3339). If `timeout` is given, the iteration ends after that many seconds without a
         record. If the connection is lost, the client tries to reconnect for up to `patience` seconds. A
         `Problem` with status 410 means that the records have been removed: start again from `state`.
         """
@@ -377,10 +377,11 @@ class Service:
         lost: float | None = None
         while until is None or time.monotonic() < until:
             try:
-                for event in self._transport.records(last, until):
-                    last, lost = int(event["seq"]), None
-                    yield event
-                    until = None if timeout is None else time.monotonic() + timeout
+                for last, event in self._transport.records(last, until):
+                    lost = None
+                    if event is not None:
+                        yield event
+                        until = None if timeout is None else time.monotonic() + timeout
             except (OSError, http.client.HTTPException, Problem) as error:
                 if isinstance(error, Problem) and error.status != 503:
                     raise

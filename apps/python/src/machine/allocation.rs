@@ -49,9 +49,14 @@ impl Allocation {
         array(py, grid, &bytes_at(grid, nodes), "bool")
     }
 
-    /// Releases the nodes. Raises `KeyError` if the job holds no nodes.
-    fn release(&self, py: Python<'_>) -> PyResult<()> {
-        release(py, &self.shared, &self.name)
+    /// Releases the nodes. Raises `KeyError` if the job no longer holds them.
+    pub(super) fn release(&self, py: Python<'_>) -> PyResult<()> {
+        let mut inner = self.shared.lock(py)?;
+        if !self.is_held(&inner) {
+            let name = &self.name;
+            return Err(PyKeyError::new_err(format!("job {name} no longer holds these nodes")));
+        }
+        release(py, &mut inner, &self.name)
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -61,12 +66,8 @@ impl Allocation {
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
         // The body of the `with` block may already have released the job.
-        let inner = self.shared.lock(py)?;
-        if !inner.jobs.has(&inner.machine, &self.name) {
-            return Ok(());
-        }
-        drop(inner);
-        self.release(py)
+        let mut inner = self.shared.lock(py)?;
+        if self.is_held(&inner) { release(py, &mut inner, &self.name) } else { Ok(()) }
     }
 
     /// Describes the job's nodes, and draws the machine in its current state.
@@ -84,6 +85,12 @@ impl Allocation {
 }
 
 impl Allocation {
+    /// Returns true if the job still holds these nodes. If not, a later job may have its name.
+    fn is_held(&self, inner: &Inner) -> bool {
+        let number = inner.jobs.number(&self.name);
+        number.and_then(|job| inner.machine.placement(job)) == Some(&self.placement)
+    }
+
     fn words(&self) -> String {
         let parts = self.placement.parts().iter();
         let words = parts.map(|part| pavior::boxes::words(&self.shared.grid, part));
@@ -91,10 +98,17 @@ impl Allocation {
     }
 }
 
-/// Returns the name for a new job. If the caller gives a name, it must be unused. Otherwise,
-/// returns the next automatic name, which may be in use.
+/// Returns the name for a new job: the caller's name, which must be unused, or else the next unused
+/// automatic name.
 pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyResult<JobName> {
-    let Some(job) = job else { return Ok(inner.jobs.next_name()) };
+    let Some(job) = job else {
+        loop {
+            let name = inner.jobs.next_name();
+            if !inner.jobs.has(&inner.machine, &name) {
+                return Ok(name);
+            }
+        }
+    };
     let name = JobName::of(job)?;
     if inner.jobs.has(&inner.machine, &name) {
         return Err(value(format!("job {name} already holds nodes")));
@@ -103,8 +117,7 @@ pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyR
 }
 
 /// Releases a job's nodes, even if the strategy's Python code fails.
-pub(super) fn release(py: Python<'_>, shared: &SharedState, name: &JobName) -> PyResult<()> {
-    let mut inner = shared.lock(py)?;
+pub(super) fn release(py: Python<'_>, inner: &mut Inner, name: &JobName) -> PyResult<()> {
     let missing = || PyKeyError::new_err(format!("job {name} holds no nodes"));
     let number = inner.jobs.number(name).ok_or_else(missing)?;
     inner.machine.release(number).map_err(|_| missing())?;

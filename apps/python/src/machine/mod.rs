@@ -53,20 +53,13 @@ impl Machine {
         job: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Result<Allocation, Refusal>> {
         let mut inner = self.shared.lock(py)?;
-        let mut name = new_name(&mut inner, job)?;
+        let name = new_name(&mut inner, job)?;
         let Inner { machine, jobs, shaper } = &mut *inner;
-        let request = asked.request(shaper);
-        let (number, granted) = loop {
-            let number = jobs.number_for(&name);
-            let granted = if self.shared.is_quick() {
-                machine.allocate(number, &request).cloned()
-            } else {
-                py.detach(|| machine.allocate(number, &request).cloned())
-            };
-            match granted {
-                Err(AllocateError::RepeatedJob(_)) if job.is_none() => name = jobs.next_name(),
-                granted => break (number, granted),
-            }
+        let (number, request) = (jobs.number_for(&name), asked.request(shaper));
+        let granted = if self.shared.is_quick() {
+            machine.allocate(number, &request).cloned()
+        } else {
+            py.detach(|| machine.allocate(number, &request).cloned())
         };
         let placement = match granted {
             Ok(placement) => placement,
@@ -174,23 +167,23 @@ impl Machine {
         };
         let placement = strategies::placement(boxes, &grid, wrong)?.ok_or_else(wrong)?;
         let mut inner = self.shared.lock(py)?;
-        let mut name = new_name(&mut inner, job)?;
-        while inner.jobs.has(&inner.machine, &name) {
-            name = inner.jobs.next_name();
-        }
+        let name = new_name(&mut inner, job)?;
         let number = inner.jobs.number_for(&name);
         let placement = inner.machine.allocate_at(number, placement).cloned().map_err(value)?;
         self.keep(py, &mut inner, name, number, placement)
     }
 
-    /// Releases a job's nodes. Raises `KeyError` if the job holds no nodes.
+    /// Releases a job's nodes. Raises `KeyError` if the job does not hold them.
     fn release(&self, py: Python<'_>, what: &Bound<'_, PyAny>) -> PyResult<()> {
         match what.cast::<Allocation>() {
             Ok(allocation) if Arc::ptr_eq(&allocation.get().shared, &self.shared) => {
-                release(py, &self.shared, &allocation.get().name)
+                allocation.get().release(py)
             }
             Ok(_) => Err(value("the allocation belongs to another machine")),
-            Err(_) => release(py, &self.shared, &JobName::of(what)?),
+            Err(_) => {
+                let name = JobName::of(what)?;
+                release(py, &mut *self.shared.lock(py)?, &name)
+            }
         }
     }
 
@@ -242,7 +235,7 @@ impl Machine {
         }
         let mut inner = self.shared.lock(py)?;
         let request = asked.request(&mut inner.shaper);
-        explain::explain(&self.shared, &inner, &selections, &request)
+        explain::explain(py, &self.shared, &inner, &selections, &request)
     }
 
     /// Counts how many boxes of a shape, in any orientation, fit at the same time after at most

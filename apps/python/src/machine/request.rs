@@ -31,15 +31,14 @@ impl NodeRequest {
             both => both,
         };
         let sides = shape.map(|shape| geometry::numbers(shape, "a shape", 1)).transpose()?;
-        let sides = sides.map(|(sides, count)| (sides.map(u64::from), count));
-        let given = sides.as_ref().map(|(sides, count)| &sides[..*count]);
+        let sides = sides.map(|(sides, axes)| sides.map(u64::from)[..axes].to_vec());
         let nodes = nodes.map(whole).transpose()?;
         let read = |word: &str| {
             let plain = word.to_ascii_lowercase().replace('_', "-");
             plain.parse().map_err(|error: UnknownFreedom| value(error))
         };
         Ok(NodeRequest {
-            ask: Ask::read(given, nodes, grid).map_err(value)?,
+            ask: Ask::read(sides.as_deref(), nodes, grid).map_err(value)?,
             freedom: freedom.map(read).transpose()?,
         })
     }

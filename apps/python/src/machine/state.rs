@@ -2,7 +2,8 @@
 
 use pavior::strategies::Selection;
 use pavior::{Cuboid, Grid, JobId, Placement};
-use pyo3::PyResult;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::read;
@@ -43,8 +44,15 @@ fn usual_rule() -> String {
     "compact".to_string()
 }
 
+/// Formats the state as JSON. Raises `TypeError` if the strategy is a Python class, because
+/// `from_json` could not find it.
 pub(crate) fn to_json(shared: &SharedState, inner: &Inner) -> PyResult<String> {
-    let axes = shared.grid.axes();
+    let (axes, strategy) = (shared.grid.axes(), shared.selection.to_string());
+    if strategy.parse::<Selection>().is_err() {
+        return Err(PyTypeError::new_err(format!(
+            "a machine whose strategy is a Python class, such as {strategy}, cannot be stored"
+        )));
+    }
     let part = |part: &Cuboid| Part {
         base: part.base[..axes].to_vec(),
         sides: part.sides[..axes].to_vec(),
@@ -59,7 +67,7 @@ pub(crate) fn to_json(shared: &SharedState, inner: &Inner) -> PyResult<String> {
         machine: shared.grid.to_string(),
         seed: shared.seed,
         shape_rule: shared.rule.to_string(),
-        strategy: shared.selection.to_string(),
+        strategy,
     };
     serde_json::to_string(&state).map_err(value)
 }

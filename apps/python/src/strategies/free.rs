@@ -1,12 +1,12 @@
 //! The free nodes as presented to a strategy.
 
 use pavior::boxes::picture;
-use pavior::strategies::{BaseSet, Scan};
+use pavior::strategies::BaseSet;
 use pavior::{Cuboid, Occupancy};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::arrays::{array, free_nodes};
+use crate::arrays::{array, bytes_at, free_nodes};
 use crate::geometry::{self, Box as PyBox};
 
 /// The nodes that are free when a strategy is called.
@@ -49,15 +49,10 @@ impl Free {
     fn bases<'py>(&self, py: Python<'py>, sides: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let grid = *self.free.grid();
         let sides = geometry::sides(&grid, sides)?;
-        let mut bytes = vec![0; grid.nodes() as usize];
-        if grid.fits(sides) {
-            let mut set = BaseSet::new(grid);
-            set.compute(&self.free, sides);
-            for base in Scan::default().bases(grid, sides).filter(|&base| set.contains(base)) {
-                bytes[grid.id(base).index()] = 1;
-            }
-        }
-        array(py, &grid, &bytes, "bool")
+        let mut bases = BaseSet::new(grid);
+        bases.compute(&self.free, sides);
+        let nodes = bases.row_major().map(|base| grid.id(base));
+        array(py, &grid, &bytes_at(&grid, nodes), "bool")
     }
 
     /// Returns the largest free box, or None if no node is free.

@@ -152,13 +152,15 @@ pub(crate) fn judge(
         Some(error) => Err(failed(py, error)),
         None => Ok(judged),
     });
-    let judged = reporter.finish(py, judged, || raised.asked())?;
-    let (answers, flaw) = match judged {
-        Ok(answers) => (answers, None),
-        Err(Flaw::Answer(example)) => (example.answers, Some(Flaw::Answer(example))),
-        Err(flaw) => (0, Some(flaw)),
-    };
-    Ok(Judgement { subject, answers, flaw })
+    let judgement = judged.map(|judged| {
+        let (answers, flaw) = match judged {
+            Ok(answers) => (answers, None),
+            Err(Flaw::Answer(example)) => (example.answers, Some(Flaw::Answer(example))),
+            Err(flaw) => (0, Some(flaw)),
+        };
+        Judgement { subject, answers, flaw }
+    });
+    reporter.finish(py, judgement, |judgement| judgement.answers)
 }
 
 fn describe(selection: &Selection, machine: &str) -> String {

@@ -46,7 +46,11 @@ impl InPython {
         placement(&answer, &self.grid, wrong)
     }
 
+    /// Calls `granted` or `released`, unless an exception is already stored.
     fn notify(&self, method: &str, placement: &Placement) {
+        if self.raised.get().is_some() {
+            return;
+        }
         Python::attach(|py| {
             let notified = boxes(py, &self.grid, placement.parts())
                 .and_then(|parts| self.object.bind(py).call_method1(method, (parts,)));
