@@ -10,6 +10,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 /// the same time.
 #[derive(Clone, Debug)]
 pub struct ServiceClock {
+    /// The wall-clock time at creation.
     wall_ms: u64,
     created: Instant,
     /// The offset added to the elapsed time, in milliseconds.

@@ -1,7 +1,7 @@
 //! Diagnoses refused requests, using the state in which they were refused.
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::OnceLock;
 
 use pavior::answers::json::{Place, Point};
@@ -25,9 +25,9 @@ pub(crate) struct Changes {
     /// Leases assumed to have ended.
     pub(crate) ended: HashSet<u64>,
     /// Nodes assumed to have failed.
-    pub(crate) failed: Vec<NodeId>,
+    pub(crate) failed: BTreeSet<NodeId>,
     /// Nodes assumed to have been repaired.
-    pub(crate) repaired: HashSet<NodeId>,
+    pub(crate) repaired: BTreeSet<NodeId>,
 }
 
 /// Returns a machine's state for explanations, with `changes` applied.

@@ -7,23 +7,34 @@ use serde::Serialize;
 
 use crate::core::JobName;
 
-/// Returns the cheapest plan that makes room for a request. The cost of moving a job is the job's
-/// number of nodes. The request may use any box that its freedom allows. Without a freedom, the
-/// request may use only a box with the requested sides, rotated if `limits` permits. In a tie, the
-/// first box is chosen.
+/// Returns the boxes that a request may use: all that its freedom allows. Without a freedom, the
+/// request may use only a box with the requested sides, rotated if `turn` is true.
 ///
 /// # Errors
 /// Returns an error if the freedom allows nodes that do not form a box.
+pub(crate) fn shapes(
+    machine: &Machine,
+    request: &Request,
+    turn: bool,
+) -> Result<Vec<Shape>, String> {
+    Shape::all_for(request, machine, turn).ok_or_else(|| {
+        let words = [Freedom::Box, Freedom::Turned, Freedom::AnyBox].map(Freedom::word);
+        let (known, freedom) = (words.join(", "), request.freedom.map_or("", Freedom::word));
+        format!("plans are limited to boxes: \"freedom\" must be one of {known}, not {freedom}")
+    })
+}
+
+/// Returns the cheapest plan that makes room for a request in any of its [`shapes`]. The cost of
+/// moving a job is the job's number of nodes. In a tie, the first box is chosen.
+///
+/// # Errors
+/// Fails like [`shapes`].
 pub(crate) fn unblocked(
     machine: &Machine,
     request: &Request,
     limits: &SearchLimits,
 ) -> Result<Planned, String> {
-    let shapes = Shape::all_for(request, machine, limits.turn).ok_or_else(|| {
-        let words = [Freedom::Box, Freedom::Turned, Freedom::AnyBox].map(Freedom::word);
-        let (known, freedom) = (words.join(", "), request.freedom.map_or("", Freedom::word));
-        format!("plans are limited to boxes: \"freedom\" must be one of {known}, not {freedom}")
-    })?;
+    let shapes = shapes(machine, request, limits.turn)?;
     let snapshot = Snapshot::of(machine);
     Ok(answers::unblock_any(&snapshot, &shapes, &Weights::nodes(&snapshot), limits))
 }

@@ -105,7 +105,7 @@ pub enum Command {
     Lease(LeaseRequest),
     /// Records a lease on nodes that are already in use, bypassing the strategy.
     Hold {
-        /// The machine, time to live, tenant and job. All other fields are ignored.
+        /// The machine, times, tenant and job. The other fields are ignored.
         request: LeaseRequest,
         /// The boxes.
         parts: Vec<Cuboid>,
@@ -163,14 +163,13 @@ pub(crate) fn node_coordinates(coordinates: &[u64], grid: &Grid) -> Result<Coord
     if coordinates.len() != axes {
         return Err(Problem::bad(format!("\"node\" must have {axes} coordinates")));
     }
+    let outside = || {
+        let detail = format!("node {coordinates:?} is outside {grid}");
+        Problem::new(Reason::UnknownNode, detail)
+    };
     let mut point = [0; 3];
     for (entry, &coordinate) in point.iter_mut().zip(coordinates) {
-        // No grid contains the coordinate `u16::MAX`, because no side exceeds `u16::MAX`.
-        *entry = u16::try_from(coordinate).unwrap_or(u16::MAX);
+        *entry = u16::try_from(coordinate).map_err(|_| outside())?;
     }
-    if !grid.contains(point) {
-        let detail = format!("node {coordinates:?} is outside {grid}");
-        return Err(Problem::new(Reason::UnknownNode, detail));
-    }
-    Ok(point)
+    if grid.contains(point) { Ok(point) } else { Err(outside()) }
 }

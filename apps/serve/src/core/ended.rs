@@ -1,5 +1,5 @@
-//! Remembers recently ended leases. Only a lease's former holder may learn that the lease has
-//! ended.
+//! Remembers recently ended leases and canceled requests, so that their tenants can learn that they
+//! have ended.
 
 use std::collections::HashMap;
 

@@ -32,8 +32,8 @@ const STEP: u64 = 1 << 30;
 /// The base-2 logarithm of the minimum ratio of remaining epochs to the size of a step.
 const LOG2_MIN_STEPS: u32 = 16;
 
-/// Returns a server's first epoch at startup, given the last epoch in its data and the wall clock.
-/// `random` must differ on each startup.
+/// Returns the epoch that a server's first epoch follows, given the last epoch in its data and the
+/// wall clock. `random` must differ on each startup.
 pub(crate) fn begin(last: u64, wall_ms: u64, random: u64) -> u64 {
     let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> LOG2_PER_MS);
     let by_clock = since << LOG2_PER_MS;

@@ -82,6 +82,13 @@ impl ServiceState {
         }
     }
 
+    /// Marks a number as used, so that later numbers are greater.
+    fn use_id(&mut self, id: u64) -> Result<(), String> {
+        let next = id.checked_add(1).ok_or_else(|| format!("no number is left after {id}"))?;
+        self.next_id = self.next_id.max(next);
+        Ok(())
+    }
+
     /// Raises the last epoch to `epoch` if `epoch` is greater.
     fn raise_epoch(&mut self, epoch: u64) -> Result<(), String> {
         if epoch > epoch::MAX_EPOCH {
@@ -141,13 +148,14 @@ impl ServiceState {
         if self.leases.contains(lease.id) {
             return Err(format!("lease {} is already held", lease.id));
         }
+        self.use_id(lease.id)?;
         self.raise_epoch(lease.epoch)?;
         if let Some(waiting) = self.waiting.remove(&lease.id) {
             self.leave_queue(&waiting)?;
         }
         let board = self.board_of(&lease.machine)?;
         self.boards[board].hold(lease)?;
-        self.count(lease.id, &lease.tenant, lease.job.as_ref(), u64::from(lease.nodes()));
+        self.add_usage(lease.id, &lease.tenant, lease.job.as_ref(), u64::from(lease.nodes()));
         if let Some(in_doubt) = &mut self.in_doubt {
             in_doubt.insert(lease.id);
         }
@@ -161,7 +169,7 @@ impl ServiceState {
         let board = self.board_of(&waiting.machine)?;
         self.boards[board].withdraw(waiting.id);
         let nodes = self.boards[board].quota_nodes(waiting);
-        self.forget(&waiting.tenant, waiting.job.as_ref(), nodes);
+        self.remove_usage(&waiting.tenant, waiting.job.as_ref(), nodes);
         Ok(())
     }
 
@@ -170,10 +178,11 @@ impl ServiceState {
             let id = waiting.id;
             return Err(format!("request {id} is already waiting or already holds nodes"));
         }
+        self.use_id(waiting.id)?;
         self.raise_epoch(waiting.epoch)?;
         let board = self.board_of(&waiting.machine)?;
         let nodes = self.boards[board].enqueue(waiting);
-        self.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), nodes);
+        self.add_usage(waiting.id, &waiting.tenant, waiting.job.as_ref(), nodes);
         self.waiting.insert(waiting.id, waiting.clone());
         Ok(())
     }
@@ -212,7 +221,7 @@ impl ServiceState {
         if let Some(in_doubt) = &mut self.in_doubt {
             in_doubt.remove(&id);
         }
-        self.forget(&lease.tenant, lease.job.as_ref(), u64::from(lease.nodes()));
+        self.remove_usage(&lease.tenant, lease.job.as_ref(), u64::from(lease.nodes()));
         self.ended.add(id, lease.tenant.clone());
         Ok(())
     }
@@ -225,7 +234,7 @@ impl ServiceState {
         }
         let board = self.board_of(&reservation.machine)?;
         self.boards[board].reserve(reservation)?;
-        self.next_id = self.next_id.max(id + 1);
+        self.use_id(id)?;
         self.reservation_ends.insert((reservation.to_ms, id));
         self.reservations.insert(id, reservation.clone());
         Ok(())

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use pavior::{Cuboid, Freedom, Placement};
+use pavior::{Cuboid, Freedom, Placement, Request, Sides, Time};
 use serde::{Deserialize, Serialize};
+
+use super::served_machine::{UNLIMITED, micros};
 
 /// A client's name for a job: a JSON integer or string. 7 and "7" are different names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,7 +54,7 @@ pub struct Lease {
     pub machine: String,
     /// The boxes in the order in which they were granted, each as three base coordinates and three
     /// sides.
-    pub parts: Vec<[[u16; 3]; 2]>,
+    pub parts: Vec<Box3>,
     /// The requested number of nodes.
     pub requested: u32,
     /// The requested box, if any.
@@ -107,6 +109,25 @@ impl Lease {
         let estimated = self.estimate_ms.map(|length| self.start_ms.saturating_add(length));
         estimated.into_iter().chain(self.expires_ms).min()
     }
+
+    /// Returns the time when schedulers expect the lease to end, in milliseconds since 1970.
+    pub(crate) fn expected_end_ms(&self) -> u64 {
+        self.start_ms.saturating_add(self.estimate().0 / 1000)
+    }
+
+    pub(crate) fn estimate(&self) -> Time {
+        estimate(self.estimate_ms, self.length_ms())
+    }
+
+    /// Returns the time from the lease's start to its expiry, if the lease expires.
+    pub(crate) fn length_ms(&self) -> Option<u64> {
+        self.expires_ms.map(|end| end.saturating_sub(self.start_ms))
+    }
+
+    /// Returns the request for the strategy.
+    pub(crate) fn request(&self) -> Request {
+        request(self.requested, self.shape, self.freedom)
+    }
 }
 
 /// A request in the queue.
@@ -141,4 +162,27 @@ pub struct WaitingRequest {
     /// The expected run time of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_ms: Option<u64>,
+}
+
+impl WaitingRequest {
+    pub(crate) fn estimate(&self) -> Time {
+        estimate(self.estimate_ms, self.ttl_ms)
+    }
+
+    /// Returns the request for the strategy.
+    pub(crate) fn request(&self) -> Request {
+        request(self.requested, self.shape, self.freedom)
+    }
+}
+
+/// Returns the run time that schedulers assume: the estimate or, if there is none, the time to
+/// live.
+pub(crate) fn estimate(stated_ms: Option<u64>, ttl_ms: Option<u64>) -> Time {
+    stated_ms.or(ttl_ms).map_or(UNLIMITED, micros)
+}
+
+fn request(nodes: u32, shape: Option<Sides>, freedom: Option<Freedom>) -> Request {
+    shape
+        .map_or_else(|| Request::nodes(nodes), |shape| Request::hinted(nodes, shape))
+        .with_freedom(freedom)
 }

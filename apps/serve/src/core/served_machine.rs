@@ -7,7 +7,7 @@ use pavior::strategies::Selection;
 use pavior::workload::{Job, Service, ShapeRule, Shaper};
 use pavior::{
     BadName, Cuboid, Grid, JobId, Machine, NodeId, Occupancy, OccupancyError, Placement, Refusal,
-    Request, Sides, Time,
+    Request, Time,
 };
 
 use super::{
@@ -287,48 +287,6 @@ impl ServedMachine {
         let is_inside = coordinates.len() == self.grid.axes() && self.grid.contains(point);
         is_inside.then(|| self.grid.id(point))
     }
-}
-
-/// Returns the run time that schedulers assume: the estimate or, if there is none, the time to
-/// live.
-pub(crate) fn estimate(stated_ms: Option<u64>, ttl_ms: Option<u64>) -> Time {
-    stated_ms.or(ttl_ms).map_or(UNLIMITED, micros)
-}
-
-impl Lease {
-    /// Returns the time when schedulers expect the lease to end, in milliseconds since 1970.
-    pub(crate) fn expected_end_ms(&self) -> u64 {
-        self.start_ms.saturating_add(self.estimate().0 / 1000)
-    }
-
-    fn estimate(&self) -> Time {
-        estimate(self.estimate_ms, self.length_ms())
-    }
-
-    /// Returns the time from the lease's start to its expiry, if the lease expires.
-    pub(crate) fn length_ms(&self) -> Option<u64> {
-        self.expires_ms.map(|end| end.saturating_sub(self.start_ms))
-    }
-
-    /// Returns the request for the strategy.
-    pub(crate) fn request(&self) -> Request {
-        request(self.requested, self.shape).with_freedom(self.freedom)
-    }
-}
-
-impl WaitingRequest {
-    pub(crate) fn estimate(&self) -> Time {
-        estimate(self.estimate_ms, self.ttl_ms)
-    }
-
-    /// Returns the request for the strategy.
-    pub(crate) fn request(&self) -> Request {
-        request(self.requested, self.shape).with_freedom(self.freedom)
-    }
-}
-
-fn request(nodes: u32, shape: Option<Sides>) -> Request {
-    shape.map_or_else(|| Request::nodes(nodes), |shape| Request::hinted(nodes, shape))
 }
 
 /// Returns a job whose run time equals its estimate.

@@ -135,3 +135,45 @@ impl<P: Eq + Hash, T, const N: usize> Shares<P, T, N> {
         self.last
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pavior::Stream;
+
+    use super::*;
+
+    #[test]
+    fn entries_and_sums_match_a_list() {
+        let mut dice = Stream::new(1, 0, "shares");
+        let (mut shares, mut list) = (Shares::default(), Vec::new());
+        for round in 0..2_000 {
+            let amount = dice.below(2) as usize;
+            match dice.below(if round / 200 % 2 == 0 { 3 } else { 9 }) {
+                0 | 1 => {
+                    let (party, amounts) = (dice.below(4), [1, dice.below(9) as usize]);
+                    list.push((shares.add(party, amounts, round), party, amounts, round));
+                }
+                2 if !list.is_empty() => {
+                    let entry = list.remove(dice.below(list.len() as u64) as usize);
+                    assert_eq!(shares.remove(entry.0), Some((entry.1, entry.3)));
+                }
+                _ => {
+                    let sum = |party: u64| -> usize {
+                        let entries = list.iter().filter(|entry| entry.1 == party);
+                        entries.map(|entry| entry.2[amount]).sum()
+                    };
+                    let largest = list.iter().map(|entry| (sum(entry.1), entry.1)).max();
+                    let is_theirs = |party| largest.is_some_and(|(_, largest)| party == largest);
+                    let oldest = list.iter().position(|entry| is_theirs(entry.1));
+                    let removed = oldest.map(|at| list.remove(at));
+                    let removed = removed.map(|(_, party, _, item)| (party, item));
+                    assert_eq!(shares.remove_from_largest(amount), removed);
+                }
+            }
+            let sum = |amount: usize| list.iter().map(|entry| entry.2[amount]).sum::<usize>();
+            assert_eq!(shares.total(), [sum(0), sum(1)]);
+            let entries = list.iter().map(|(number, party, _, item)| (*number, party, item));
+            assert!(shares.iter().eq(entries));
+        }
+    }
+}

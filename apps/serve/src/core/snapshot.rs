@@ -138,6 +138,9 @@ impl ServiceState {
         for (id, tenant) in &snapshot.ended {
             state.ended.add(*id, tenant.clone());
         }
+        if snapshot.next_id < state.next_id || snapshot.epoch < state.epoch {
+            return Err("a lease, request or reservation has a number not yet issued".to_string());
+        }
         (state.seq, state.now_ms) = (snapshot.seq, snapshot.now_ms);
         state.epoch = snapshot.epoch;
         state.in_doubt = snapshot.doubted.clone().map(|leases| leases.into_iter().collect());

@@ -9,7 +9,8 @@ use thiserror::Error;
 
 use super::ended::Ended;
 use super::epoch;
-use super::served_machine::{ServedMachine, estimate};
+use super::lease::estimate;
+use super::served_machine::ServedMachine;
 use super::stored_replies::StoredReplies;
 use super::{Ask, JobName, Lease, Leases, Problem, Reason, Reservation, WaitingRequest};
 
@@ -89,9 +90,6 @@ pub struct ServiceState {
     /// The leases granted or renewed since the clock has been in doubt, during which no lease
     /// expires; `None` if the clock is not in doubt.
     pub(crate) in_doubt: Option<BTreeSet<u64>>,
-    /// The machines whose queues must still advance once the last of several consecutive commands
-    /// in a batch has been executed. Empty outside of batches.
-    pub(crate) pending_queues: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,
 }
@@ -109,7 +107,6 @@ impl ServiceState {
             expiries: BTreeSet::new(),
             reservations: BTreeMap::new(),
             reservation_ends: BTreeSet::new(),
-            pending_queues: BTreeSet::new(),
             usage: HashMap::new(),
             jobs: HashMap::new(),
             replies: StoredReplies::default(),
@@ -209,7 +206,7 @@ impl ServiceState {
     }
 
     /// Subtracts an ended lease or waiting request from its tenant's usage and frees its job name.
-    pub(crate) fn forget(&mut self, tenant: &str, job: Option<&JobName>, nodes: u64) {
+    pub(super) fn remove_usage(&mut self, tenant: &str, job: Option<&JobName>, nodes: u64) {
         if let Some(used) = self.usage.get_mut(tenant) {
             *used = used.saturating_sub(nodes);
             if *used == 0 {
@@ -222,12 +219,11 @@ impl ServiceState {
     }
 
     /// Adds a new lease or waiting request to its tenant's usage and registers its job name.
-    pub(crate) fn count(&mut self, id: u64, tenant: &str, job: Option<&JobName>, nodes: u64) {
+    pub(super) fn add_usage(&mut self, id: u64, tenant: &str, job: Option<&JobName>, nodes: u64) {
         *self.usage.entry(tenant.to_string()).or_insert(0) += nodes;
         if let Some(job) = job {
             self.jobs.insert((tenant.to_string(), job.clone()), id);
         }
-        self.next_id = self.next_id.max(id + 1);
     }
 
     /// Checks that the tables are consistent. Used by tests.

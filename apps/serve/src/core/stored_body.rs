@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 /// The size in bytes above which a body is compressed.
 const MAX_PLAIN_BYTES: usize = 2048;
-/// The maximum size of a body in bytes, far above the size of any batch reply.
-const MAX_BODY_BYTES: u64 = 64 << 20;
+/// The maximum size of a decompressed body in bytes, above the size of any batch reply.
+const MAX_BODY_BYTES: usize = 64 << 20;
 
 /// A stored body, which is restored byte for byte when it is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,18 +57,25 @@ impl StoredBody {
     /// Returns the body.
     ///
     /// # Errors
-    /// Returns an error if the body cannot be decompressed because the record was changed.
+    /// Returns an error if the body cannot be decompressed, or would be larger than any reply,
+    /// because the record was changed.
     pub fn read(&self) -> Result<String, String> {
-        let packed = match self {
-            StoredBody::Text(text) => return Ok(text.clone()),
-            StoredBody::Packed { zlib } => zlib,
-        };
-        let bytes = BASE64.decode(packed).map_err(|error| error.to_string())?;
-        let mut body = String::new();
-        let mut reader = ZlibDecoder::new(bytes.as_slice()).take(MAX_BODY_BYTES);
-        reader.read_to_string(&mut body).map_err(|error| error.to_string())?;
-        Ok(body)
+        match self {
+            StoredBody::Text(text) => Ok(text.clone()),
+            StoredBody::Packed { zlib } => unpack(zlib, MAX_BODY_BYTES),
+        }
     }
+}
+
+fn unpack(zlib: &str, max_bytes: usize) -> Result<String, String> {
+    let bytes = BASE64.decode(zlib).map_err(|error| error.to_string())?;
+    let mut body = String::new();
+    let mut reader = ZlibDecoder::new(bytes.as_slice()).take(max_bytes as u64 + 1);
+    reader.read_to_string(&mut body).map_err(|error| error.to_string())?;
+    if body.len() > max_bytes {
+        return Err(format!("the body is larger than {max_bytes} bytes"));
+    }
+    Ok(body)
 }
 
 #[cfg(test)]
@@ -86,7 +93,11 @@ mod tests {
             let text = serde_json::to_string(&stored).unwrap();
             assert_eq!(serde_json::from_str::<StoredBody>(&text).unwrap(), stored);
         }
-        assert!(StoredBody::new(&answers).stored_bytes() < answers.len() / 50);
+        let packed = StoredBody::new(&answers);
+        assert!(packed.stored_bytes() < answers.len() / 50);
+        let StoredBody::Packed { zlib } = packed else { panic!("long bodies are compressed") };
+        assert!(unpack(&zlib, answers.len()).is_ok());
+        assert!(unpack(&zlib, answers.len() - 1).is_err(), "a body is never truncated");
         assert!(StoredBody::Packed { zlib: "?".into() }.read().is_err());
         assert!(StoredBody::Packed { zlib: "AAAA".into() }.read().is_err());
     }

@@ -10,8 +10,8 @@ use pavior::{JobId, Request, Time};
 
 use super::{MachineForecast, MachineForecasts};
 use crate::core::{
-    EndReason, Event, FoldError, Lease, ServiceLimits, ServiceRecord, ServiceState, UNLIMITED,
-    WaitingRequest, job, micros,
+    Event, FoldError, Lease, ServiceLimits, ServiceRecord, ServiceState, UNLIMITED, WaitingRequest,
+    job, micros,
 };
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
@@ -142,7 +142,7 @@ impl Learner {
                 });
                 self.invalidate(&lease.machine, None);
             }
-            Event::Ended { id, why, .. } => self.observe_end(*id, *why, record.at_ms),
+            Event::Ended { id, .. } => self.observe_end(*id, record.at_ms),
             Event::Renewed { id, .. } => {
                 if let Some(lease) = self.state.leases.get(*id).cloned() {
                     self.invalidate(&lease.machine, None);
@@ -159,13 +159,10 @@ impl Learner {
         }
     }
 
-    fn observe_end(&mut self, id: u64, why: EndReason, at_ms: u64) {
+    fn observe_end(&mut self, id: u64, at_ms: u64) {
         if let Some(lease) = self.state.leases.get(id).cloned() {
             let length = micros(at_ms.saturating_sub(lease.start_ms));
-            self.with_forecaster(&lease.machine, |forecaster| match why {
-                EndReason::Ended | EndReason::Expired => forecaster.ended(JobId(id), length),
-                EndReason::Cancelled => forecaster.withdrawn(JobId(id)),
-            });
+            self.with_forecaster(&lease.machine, |forecaster| forecaster.ended(JobId(id), length));
             self.invalidate(&lease.machine, None);
         } else if let Some(request) = self.state.waiting.get(&id).cloned() {
             self.with_forecaster(&request.machine, |forecaster| forecaster.withdrawn(JobId(id)));

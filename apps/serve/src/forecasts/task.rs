@@ -10,8 +10,9 @@ use crate::http::App;
 /// The time limit for updating the forecasts for all machines. Forecasts that are not ready in time
 /// are missing until the next update.
 const UPDATE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The delay before past records are read again after a failure.
-const RETRY_DELAY: Duration = Duration::from_mins(1);
+/// The next update after a failure, which reads past records again.
+const RETRY: NextUpdate =
+    NextUpdate { min_delay: Duration::from_mins(1), max_delay: Some(Duration::ZERO) };
 
 /// Updates the forecasts until the service stops.
 pub(crate) async fn update_forecasts(app: Arc<App>) {
@@ -33,10 +34,11 @@ pub(crate) async fn update_forecasts(app: Arc<App>) {
             stop.store(true, Ordering::Relaxed);
             work.await
         };
-        let Ok(updated) = updated else { return };
+        let updated = updated.map_err(|panic| panic.to_string());
+        let updated = updated.and_then(|next| next.map_err(|unreadable| unreadable.to_string()));
         let next = updated.unwrap_or_else(|error| {
-            tracing::warn!(%error, "cannot compute forecasts because past records cannot be read");
-            NextUpdate { min_delay: RETRY_DELAY, max_delay: None }
+            tracing::warn!(error, "cannot update the forecasts");
+            RETRY
         });
         tokio::select! {
             () = tokio::time::sleep(next.min_delay) => {}

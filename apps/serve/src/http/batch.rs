@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::State;
+use pavior::Grid;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -75,17 +76,14 @@ pub(crate) struct RenewOperation {
 impl Operation {
     fn command(self, app: &App) -> Result<Command, Problem> {
         let node = |body: NodeBody, state: NodeState| {
-            let node = node_coordinates(&body.node, app.grid(body.machine.as_deref()))?;
+            let node =
+                with_grid(app, body.machine.as_deref(), |grid| node_coordinates(&body.node, grid))?;
             Ok(Command::Node { machine: body.machine, node, state })
         };
         match self {
             Operation::Lease(body) => {
-                // The decision rejects an unknown machine. Rejecting it here would stop the other
-                // commands.
-                let unknown = app.named_grid(body.machine.as_deref()).err();
-                let grid = app.grid(body.machine.as_deref());
-                let request = body.request(grid).map_err(|problem| unknown.unwrap_or(problem));
-                request.map(Command::Lease)
+                let machine = body.machine.clone();
+                with_grid(app, machine.as_deref(), |grid| body.request(grid)).map(Command::Lease)
             }
             Operation::End(EndOperation { id, epoch }) => Ok(Command::End { id, epoch }),
             Operation::Renew(RenewOperation { id, epoch, ttl_s }) => {
@@ -98,10 +96,22 @@ impl Operation {
     }
 }
 
+/// Parses part of a command for the named machine. A command for an unknown machine is parsed for
+/// the first one and then rejected by the decision, so it does not stop the other commands.
+fn with_grid<T>(
+    app: &App,
+    machine: Option<&str>,
+    parse: impl FnOnce(&Grid) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    let unknown = app.machine_index(machine).err();
+    parse(app.grid(machine)).map_err(|problem| unknown.unwrap_or(problem))
+}
+
 /// Executes many commands in order. Each command is decided separately, so a refusal does not stop
 /// the others. However, if any command cannot be parsed, none are executed. The answers are in the
-/// same order, each with the status that its command would get on its own. Consecutive `end`
-/// commands take effect at the same time, so waiting requests can use all the freed nodes.
+/// same order, each with the status that its command would get on its own. Once the answers contain
+/// half a million boxes, further commands are refused. Consecutive `end` commands take effect at
+/// the same time, so waiting requests can use all the freed nodes.
 #[utoipa::path(
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),

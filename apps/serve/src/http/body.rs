@@ -161,10 +161,8 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     // Serde rejects duplicates of known fields, and unknown fields are errors anyway.
     serde_json::from_slice(bytes).map(|Object(body)| body).or_else(|error| {
         // In JSON, 4.0 is also an integer. Convert such numbers only if parsing fails.
-        let original: Value = json::read(bytes).map_err(|error| malformed(&error))?;
-        let mut body = original.clone();
-        floats_to_integers(&mut body);
-        if body == original {
+        let mut body: Value = json::read(bytes).map_err(|error| malformed(&error))?;
+        if !floats_to_integers(&mut body) {
             return Err(malformed(&error));
         }
         serde_json::from_value(body).map(|Object(body)| body).map_err(|error| malformed(&error))
@@ -208,18 +206,20 @@ pub(super) fn objects<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     Ok(Vec::deserialize(from)?.into_iter().map(|Object(value)| value).collect())
 }
 
-/// Converts numbers without a fractional part to integers.
-fn floats_to_integers(value: &mut Value) {
+/// Converts numbers without a fractional part to integers. Returns true if there are any.
+fn floats_to_integers(value: &mut Value) -> bool {
+    // Unlike `any`, this does not stop at the first one.
+    let convert = |found: bool, value: &mut Value| floats_to_integers(value) || found;
     match value {
         Value::Number(number) if number.is_f64() => {
             let is_integer = |float: &f64| float.fract() == 0.0 && float.abs() < 9e15;
-            if let Some(float) = number.as_f64().filter(is_integer) {
-                *number = (float as i64).into();
-            }
+            let Some(float) = number.as_f64().filter(is_integer) else { return false };
+            *number = (float as i64).into();
+            true
         }
-        Value::Array(list) => list.iter_mut().for_each(floats_to_integers),
-        Value::Object(members) => members.values_mut().for_each(floats_to_integers),
-        _ => {}
+        Value::Array(list) => list.iter_mut().fold(false, convert),
+        Value::Object(members) => members.values_mut().fold(false, convert),
+        _ => false,
     }
 }
 

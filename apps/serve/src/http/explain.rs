@@ -1,5 +1,6 @@
 //! Routes that explain refusals and waits, and answer what-if questions.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -203,15 +204,12 @@ impl ExplainQuestion {
                 return Err(Problem::new(Reason::UnknownLease, format!("no such lease: `{id}`")));
             }
         }
-        let nodes = |list: &[Vec<u64>]| -> Result<Vec<NodeId>, Problem> {
-            list.iter()
-                .map(|node| node_coordinates(node, grid).map(|point| grid.id(point)))
-                .collect()
-        };
+        let id = |node: &Vec<u64>| node_coordinates(node, grid).map(|point| grid.id(point));
+        let nodes = |list: &[_]| list.iter().map(id).collect::<Result<BTreeSet<NodeId>, _>>();
         Ok(Changes {
             ended: end.iter().copied().collect(),
             failed: nodes(fail)?,
-            repaired: nodes(repair)?.into_iter().collect(),
+            repaired: nodes(repair)?,
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
-use std::os::unix::fs::FileTypeExt;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,9 +36,9 @@ pub enum Address {
 /// An error that prevents the service from listening.
 #[derive(Debug, Error)]
 pub enum ListenError {
-    /// The text is not an address.
-    #[error("`{0}` is not a valid address; use unix:PATH, or HOST:PORT such as 127.0.0.1:8080")]
-    Address(String),
+    /// The text is not an address, or its host is unknown.
+    #[error("`{0}` is not a valid address ({1}); use unix:PATH or HOST:PORT, as in 127.0.0.1:8080")]
+    Address(String, io::Error),
     /// Other machines could read the traffic.
     #[error("{0} is reachable from other machines, so TLS is required (--tls-cert and --tls-key)")]
     NeedsTls(SocketAddr),
@@ -95,7 +95,8 @@ struct TlsFile<'a> {
 }
 
 impl Address {
-    /// Parses `unix:PATH`, `HOST:PORT` or `http://HOST:PORT`.
+    /// Parses `unix:PATH` or `HOST:PORT`, with or without `http://` or `https://`. Only the TLS files
+    /// determine whether TLS is used.
     ///
     /// # Errors
     /// Returns an error if the text has none of these forms, or if the host is unknown.
@@ -105,9 +106,9 @@ impl Address {
         }
         let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
         let host = host.unwrap_or(text).trim_end_matches('/');
-        let addresses = std::net::ToSocketAddrs::to_socket_addrs(host).ok();
-        let first = addresses.and_then(|mut addresses| addresses.next());
-        first.map(Address::Tcp).ok_or_else(|| ListenError::Address(text.to_string()))
+        let failed = |error| ListenError::Address(text.to_string(), error);
+        let first = host.to_socket_addrs().map_err(failed)?.next();
+        first.map(Address::Tcp).ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
     }
 }
 
@@ -204,7 +205,7 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    match UnixListener::bind(path) {
+    let listener = match UnixListener::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             if !std::fs::symlink_metadata(path)?.file_type().is_socket() {
                 return Err(io::Error::new(error.kind(), "it already exists but is not a socket"));
@@ -213,15 +214,13 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
                 return Err(error);
             }
             std::fs::remove_file(path)?;
-            UnixListener::bind(path)
+            UnixListener::bind(path)?
         }
-        other => other,
-    }
-    .and_then(|listener| {
-        // Any user may connect, because the service identifies users by their peer credentials.
-        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
-        Ok(listener)
-    })
+        other => other?,
+    };
+    // Any user may connect, because the service identifies users by their peer credentials.
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666))?;
+    Ok(listener)
 }
 
 impl TlsFile<'_> {

@@ -223,7 +223,7 @@ pub(crate) async fn state(
 impl App {
     /// Replies with a description of machines. Because descriptions can be large, only a few are
     /// created at a time, and these are serialized before the next ones are created.
-    async fn describe<T: Serialize>(
+    pub(super) async fn describe<T: Serialize>(
         &self,
         caller: &Caller,
         describe: impl FnOnce() -> T + Send + 'static,

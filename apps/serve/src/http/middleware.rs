@@ -1,8 +1,10 @@
 //! Middleware for all requests: authentication, rate limits and metrics.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Extension, MatchedPath, Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -56,9 +58,11 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
     // A non-ASCII header cannot name this host.
     let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
     let host = text(header::HOST).unwrap_or_default();
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    let is_here = ["localhost", "127.0.0.1", "[::1]", "[:", ""].contains(&name)
-        || name.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback());
+    let is_loopback = |authority: Authority| {
+        let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+        name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    };
+    let is_here = host.is_empty() || host.parse().is_ok_and(is_loopback);
     let is_same = |origin: &str| origin.split_once("://").is_some_and(|(_, rest)| rest == host);
     let origins = headers.get_all(header::ORIGIN).iter().count();
     if is_here && origins < 2 && text(header::ORIGIN).is_none_or(is_same) {
@@ -120,7 +124,12 @@ mod tests {
             }
             headers
         };
-        assert!(same_origin(&headers("127.0.0.1:8080", None)).is_ok());
+        for host in ["127.0.0.1:8080", "127.9.9.9", "[::1]", "[::1]:8080", "localhost", ""] {
+            assert!(same_origin(&headers(host, None)).is_ok(), "{host}");
+        }
+        for host in ["192.0.2.1", "[::2]", "[::evil", "localhost.evil.example"] {
+            assert!(same_origin(&headers(host, None)).is_err(), "{host}");
+        }
         assert!(same_origin(&headers("localhost:8080", Some("http://localhost:8080"))).is_ok());
         assert!(same_origin(&headers("localhost:8080", Some("http://evil.example"))).is_err());
         assert!(same_origin(&headers("evil.example:8080", None)).is_err());

@@ -24,7 +24,9 @@ pub(super) async fn view_at(
     }
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
-    let cutoff = Cutoff { known: app.samples.before(at_ms).min(until), until, at_ms };
+    // Without a time, the record number alone is the cutoff, even if nothing was sampled yet.
+    let known = query.at_ms.map_or(until, |at_ms| app.samples.before(at_ms).min(until));
+    let cutoff = Cutoff { known, until, at_ms };
     // Reading a past state can take a long time, so the work goes through the queue for questions.
     let work = move |stop: &StopFlag| {
         // A view does not depend on the limits.

@@ -1,7 +1,6 @@
 //! A bounded number of permits for connections and watchers, shared fairly. Every permit belongs to
 //! a party: a tenant, the operator or, for an unauthenticated caller, the peer's address. When no
-//! permits are left, the party with the most permits loses one, so a party with less than an equal
-//! share never loses any.
+//! permits are left, one of the largest parties loses a permit, so no party can take all of them.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv6Addr};
@@ -46,6 +45,8 @@ pub(crate) struct Permit {
     permits: Arc<Permits>,
     /// The permit's number. It changes only while `granted` is locked.
     number: AtomicU64,
+    /// True while the permit is in use. Changes only while `granted` is locked.
+    is_in_use: AtomicBool,
     revocation: Arc<Notify>,
     was_used: AtomicBool,
 }
@@ -124,8 +125,8 @@ impl Permits {
         self.held.fetch_add(1, Ordering::AcqRel);
         let revocation = Arc::new(Notify::new());
         let number = granted.add(party, [1], revocation.clone()).into();
-        let was_used = AtomicBool::new(false);
-        Arc::new(Permit { permits: self.clone(), number, revocation, was_used })
+        let (is_in_use, was_used) = (AtomicBool::new(false), AtomicBool::new(false));
+        Arc::new(Permit { permits: self.clone(), number, is_in_use, revocation, was_used })
     }
 
     /// Chooses the permit to revoke. Returns its party and its number.
@@ -165,10 +166,8 @@ impl Permit {
     pub(crate) fn set_party(&self, party: &Party) {
         let mut granted = self.permits.granted.lock();
         let number = self.number.load(Ordering::Relaxed);
-        if granted.get(number).is_some_and(|(current, _)| current != party)
-            && let Some((_, revocation)) = granted.remove(number)
-        {
-            granted.insert(number, party.clone(), [1], revocation);
+        if granted.get(number).is_some_and(|(current, _)| current != party) {
+            self.insert_anew(&mut granted, party.clone());
         }
     }
 
@@ -191,18 +190,27 @@ impl Permit {
 
     fn set_in_use(&self, in_use: bool) {
         let mut granted = self.permits.granted.lock();
-        let number = self.number.load(Ordering::Relaxed);
-        let changes = in_use == (number & IN_USE == 0);
+        let was_in_use = self.is_in_use.swap(in_use, Ordering::Relaxed);
+        let current = granted.get(self.number.load(Ordering::Relaxed));
         // Unauthenticated callers gain nothing by using permits: they always lose their oldest
         // permit.
-        if changes
-            && granted.get(number).is_some_and(|(party, _)| party.is_authenticated())
-            && let Some((party, revocation)) = granted.remove(number)
+        if was_in_use != in_use
+            && let Some(party) = current.map(|(party, _)| party.clone())
+            && party.is_authenticated()
         {
-            let number = granted.number() | if in_use { IN_USE } else { 0 };
-            granted.insert(number, party, [1], revocation);
-            self.number.store(number, Ordering::Relaxed);
+            self.insert_anew(&mut granted, party);
         }
+    }
+
+    /// Makes the permit the newest of a party's used or unused permits, unless it was revoked.
+    fn insert_anew(&self, granted: &mut Granted, party: Party) {
+        let Some((_, revocation)) = granted.remove(self.number.load(Ordering::Relaxed)) else {
+            return;
+        };
+        let is_marked = party.is_authenticated() && self.is_in_use.load(Ordering::Relaxed);
+        let number = granted.number() | if is_marked { IN_USE } else { 0 };
+        granted.insert(number, party, [1], revocation);
+        self.number.store(number, Ordering::Relaxed);
     }
 }
 
@@ -289,6 +297,17 @@ mod tests {
         drop(first);
         let _more = permits.acquire(tenant("b"));
         assert!(is_revoked(&all[0]) && !is_revoked(&all[1]));
+    }
+
+    #[test]
+    fn a_request_that_authenticates_its_connection_counts_as_use() {
+        let permits = Permits::new(2);
+        let watching = permits.acquire(at(1));
+        let _request = watching.start_use();
+        watching.set_party(&tenant("a"));
+        let idle = permits.acquire(tenant("a"));
+        let _more = permits.acquire(tenant("b"));
+        assert!(is_revoked(&idle) && !is_revoked(&watching));
     }
 
     #[test]

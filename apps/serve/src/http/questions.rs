@@ -10,7 +10,7 @@ use pavior::workload::Shaper;
 use super::body::NodesRequested;
 use super::fair_queue::{FairQueue, StopFlag};
 use super::{App, Fault};
-use crate::core::{BoardView, Caller, Problem, ServedMachine, StateView};
+use crate::core::{BoardView, Caller, Problem, Reason, ServedMachine, StateView};
 
 /// The state and the time for which a caller's question is answered.
 pub(super) struct Moment {
@@ -47,7 +47,8 @@ impl Moment {
 
     /// Returns a copy of a machine with its leases, queue and reservations.
     pub(super) fn machine(&self, board: &BoardView) -> Result<ServedMachine, Problem> {
-        ServedMachine::of(&self.view, board, self.seed).map_err(Problem::bad)
+        let machine = ServedMachine::of(&self.view, board, self.seed);
+        machine.map_err(|reason| Problem::new(Reason::BadStrategy, reason))
     }
 
     /// Parses a request. A number of nodes is converted to a box by the machine's shape rule.

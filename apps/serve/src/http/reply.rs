@@ -67,7 +67,13 @@ fn status(reply: &Reply) -> u16 {
         Reply::Waiting(_) => 202,
         Reply::Problem(problem) => status_of_reason(problem.reason),
         Reply::Stored(stored) => stored.status,
-        _ => 200,
+        Reply::Renewed(_)
+        | Reply::Ended(_)
+        | Reply::Node(_)
+        | Reply::Unreserved(_)
+        | Reply::Clock(_)
+        | Reply::Batch(_)
+        | Reply::Done => 200,
     }
 }
 

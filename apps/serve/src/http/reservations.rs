@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Extension, Path, State};
+use axum::response::Response;
 use pavior::{Cuboid, Grid};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -15,7 +15,9 @@ use super::extract::{Change, ChangeHeaders, QueryParams};
 use super::statuses::{Guarded, Missing, Named};
 use super::{App, Fault};
 use crate::core::reply::ReservationReply;
-use crate::core::{Caller, Command, Problem, Reason, Reply, ReservationRequest, node_coordinates};
+use crate::core::{
+    Caller, Command, Problem, Reason, Reply, ReservationRequest, StateView, node_coordinates,
+};
 
 /// The maximum total number of boxes and single nodes in a reservation.
 const MAX_PARTS: usize = 4096;
@@ -74,22 +76,31 @@ pub(crate) async fn reservations(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     QueryParams(query): QueryParams<ReservationsQuery>,
-) -> Result<Json<Reservations>, Fault> {
+) -> Result<Response, Fault> {
     let view = app.writer.view().await?;
-    let machine = query.machine.as_deref();
-    view.find_board(machine)?;
-    let visible = || {
-        let leases = view.leases.values().map(|lease| &**lease);
-        leases.filter(|lease| caller.may_touch(&lease.tenant))
-    };
-    let reservations = view.reservations.iter();
-    let reservations = reservations
-        .filter(|reservation| machine.is_none_or(|name| reservation.machine == name))
-        .map(|reservation| {
-            ReservationReply::of(app.grid(Some(&reservation.machine)), reservation, visible())
-        })
-        .collect();
-    Ok(Json(Reservations { seq: view.seq, reservations }))
+    view.find_board(query.machine.as_deref())?;
+    let (shared, owner) = (app.clone(), caller.clone());
+    app.describe(&caller, move || Reservations::of(&shared, &view, &owner, &query)).await
+}
+
+impl Reservations {
+    /// Describes the selected reservations. Takes time proportional to their number and to the
+    /// number of leases.
+    fn of(app: &App, view: &StateView, caller: &Caller, query: &ReservationsQuery) -> Reservations {
+        let visible = || {
+            let leases = view.leases.values().map(|lease| &**lease);
+            leases.filter(|lease| caller.may_touch(&lease.tenant))
+        };
+        let machine = query.machine.as_deref();
+        let reservations = view.reservations.iter();
+        let reservations = reservations
+            .filter(|reservation| machine.is_none_or(|name| reservation.machine == name))
+            .map(|reservation| {
+                ReservationReply::of(app.grid(Some(&reservation.machine)), reservation, visible())
+            })
+            .collect();
+        Reservations { seq: view.seq, reservations }
+    }
 }
 
 /// Reserves nodes in advance (operator only). A job may not start on these nodes if it is expected

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Extension, State};
 use pavior::answers::json::Place;
-use pavior::answers::{DelayedJob, Room, RoomBy, RoomQuestion, SearchLimits, Shape};
+use pavior::answers::{DelayedJob, Room, RoomBy, RoomQuestion, SearchLimits};
 use pavior::scheduling::Selection;
-use pavior::{Grid, JobId, Machine, NodeId, Time};
+use pavior::{Grid, JobId, NodeId, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -16,8 +16,8 @@ use super::extract::JsonBody;
 use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
-use crate::core::schema;
-use crate::core::{BoardView, Caller, Instant, Problem, micros, node_coordinates};
+use crate::core::{Caller, Instant, Problem, micros, node_coordinates, schema};
+use crate::plan;
 
 /// The maximum number of nodes to drain.
 const MAX_DRAINED: usize = 4096;
@@ -122,37 +122,42 @@ fn plan_room(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {
     if max_jobs > 4 {
         return Err(Problem::bad("\"max_jobs\" must be from 0 to 4"));
     }
-    let machine = moment.machine(board)?;
-    let drain = body.drain.as_deref().map(|nodes| drained_nodes(nodes, &board.grid)).transpose()?;
-    let shapes = match drain {
-        Some(_) => Vec::new(),
-        None => shapes(moment, machine.machine(), board, body)?,
-    };
-    let room = drain.as_deref().map_or(Room::Box(&shapes), Room::Nodes);
     let (by_ms, for_ms) = (instant("by", &body.by)?, millis("for_s", body.for_s)?.unwrap_or(1));
     if by_ms < now_ms {
         return Err(Problem::bad("\"by\" must not be in the past"));
     }
-    if body.drain.is_some() && (body.shape.is_some() || body.nodes.is_some()) {
-        let detail = "\"drain\" cannot be combined with \"shape\" or \"nodes\"";
-        return Err(Problem::bad(detail));
-    }
+    let machine = moment.machine(board)?;
+    let (nodes, shapes);
+    let room = match &body.drain {
+        Some(_) if body.shape.is_some() || body.nodes.is_some() => {
+            let detail = "\"drain\" cannot be combined with \"shape\" or \"nodes\"";
+            return Err(Problem::bad(detail));
+        }
+        Some(list) => {
+            nodes = drained_nodes(list, &board.grid)?;
+            Room::Nodes(&nodes)
+        }
+        None => {
+            let request = moment.request(board, body)?;
+            shapes = plan::shapes(machine.machine(), &request, true).map_err(Problem::bad)?;
+            Room::Box(&shapes)
+        }
+    };
     let (dispatcher, now) = (machine.dispatcher(), micros(now_ms));
     let question = RoomQuestion {
         room,
         by: micros(by_ms),
         length: micros(for_ms),
+        // Lost work is measured in node-milliseconds.
         requeue: body.requeue.then_some(micros(1)),
         limits: SearchLimits::jobs(max_jobs as usize),
     };
     let answer = question.plan(dispatcher, now);
     let delayed = match (&answer.plan, &board.spec.scheduler) {
         (Some(plan), Some(name)) => {
-            let scheduler = || {
-                let scheduler =
-                    name.parse::<Selection>().expect("it was parsed when the machine was created");
-                scheduler.build(()).expect("it was parsed when the machine was created")
-            };
+            const IS_VALID: &str = "it was parsed when the machine was created";
+            let scheduler =
+                || name.parse::<Selection>().expect(IS_VALID).build(()).expect(IS_VALID);
             let delayed = question.delayed(plan, dispatcher, now, scheduler);
             delayed.map_err(|error| Problem::bad(error.to_string()))?
         }
@@ -203,15 +208,4 @@ fn drained_nodes(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem
         return Err(Problem::bad(format!("\"drain\" must list 1 to {MAX_DRAINED} nodes")));
     }
     nodes.iter().map(|node| node_coordinates(node, grid).map(|point| grid.id(point))).collect()
-}
-
-fn shapes(
-    moment: &Moment,
-    machine: &Machine,
-    board: &BoardView,
-    body: &RoomBody,
-) -> Result<Vec<Shape>, Problem> {
-    let request = moment.request(board, body)?;
-    let detail = "plans are limited to boxes: \"freedom\" must be box, turned or any-box";
-    Shape::all_for(&request, machine, true).ok_or_else(|| Problem::bad(detail))
 }

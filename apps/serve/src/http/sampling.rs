@@ -12,7 +12,6 @@ use pavior::time::{Range, Stretch, Stretches};
 
 use super::App;
 use crate::core::{ServiceLimits, ServiceState, StateView};
-use crate::storage::History;
 use crate::writer::{RecoveryError, from_snapshot};
 
 /// The maximum number of past records between two searches for the largest free box.
@@ -125,11 +124,9 @@ fn largest_free(free: &Occupancy) -> Range<u32> {
 /// Samples the history once and then the current state periodically, until the service stops.
 pub(crate) async fn sample(app: Arc<App>) {
     let mut stopping = app.stopping.clone();
-    let (shared, seed, until) = (app.clone(), app.seed, app.writer.seq());
-    let past = tokio::task::spawn_blocking(move || {
-        sample_history(&shared.samples, &**shared.writer.history(), until, seed)
-    });
-    if let Ok(Err(error)) = past.await {
+    let shared = app.clone();
+    let past = tokio::task::spawn_blocking(move || sample_history(&shared)).await;
+    if let Ok(Err(error)) = past {
         tracing::warn!(%error, "cannot read past utilization");
     }
     let mut last = 0;
@@ -148,21 +145,17 @@ pub(crate) async fn sample(app: Arc<App>) {
     }
 }
 
-/// Samples the state after each retained record.
-fn sample_history(
-    samples: &Samples,
-    history: &dyn History,
-    until: u64,
-    seed: u64,
-) -> Result<(), RecoveryError> {
-    let oldest = history.oldest()?;
+/// Samples the state after each retained record, including records that are added in the meantime.
+fn sample_history(app: &App) -> Result<(), RecoveryError> {
+    let (samples, history) = (&app.samples, app.writer.history());
     let limits = ServiceLimits::default();
-    let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
+    let mut state = from_snapshot(&**history, history.oldest()?, &limits, app.seed)?;
     // True if this state's largest free box is known. A state that outlasts its interval is always
     // searched.
     let mut searched = false;
     history.scan(state.seq(), &mut |record| {
-        if record.seq > until {
+        // Later records might not be durable.
+        if record.seq > app.writer.seq() {
             return Ok(false);
         }
         let gap_ms = samples.gap_ms();

@@ -109,7 +109,7 @@ pub(crate) async fn slots_of(
         caller.may_see_moves()?;
     }
     if moves > MAX_MOVES {
-        return Err(Problem::bad("\"moves\" must be from 0 to 4").into());
+        return Err(Problem::bad(format!("\"moves\" must be from 0 to {MAX_MOVES}")).into());
     }
     app.answer_question(&app.questions, &caller, move |moment| count_slots(moment, &query)).await
 }

@@ -102,7 +102,7 @@ pub(crate) struct Traffic {
     replies: Arc<Budget>,
 }
 
-/// The body of a request that is being processed.
+/// A request that may change something or has a body.
 pub(super) struct Received {
     charge: Mutex<Charge>,
     /// The reason why the body could not be read completely.
@@ -125,7 +125,8 @@ impl Traffic {
         caller: &Caller,
         request: Request,
     ) -> Result<(Request, Option<Arc<Received>>), Fault> {
-        if request.body().is_end_stream() {
+        let is_empty = request.body().is_end_stream();
+        if is_empty && request.method().is_safe() {
             return Ok((request, None));
         }
         if !self.replies.is_open(caller) {
@@ -133,7 +134,8 @@ impl Traffic {
         }
         let charge = Mutex::new(self.bodies.charge(caller));
         let received = Arc::new(Received { charge, fault: OnceLock::new() });
-        Ok((request.map(|body| limit_body(body, received.clone())), Some(received)))
+        let limit = |body| if is_empty { body } else { limit_body(body, received.clone()) };
+        Ok((request.map(limit), Some(received)))
     }
 
     /// Limits the memory for a reply. The reply to a change is always sent.
@@ -221,6 +223,8 @@ impl AsRef<[u8]> for ChargedBytes {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
     #[test]
@@ -248,5 +252,22 @@ mod tests {
         let mut large = budget.charge(&of("a"));
         assert!(large.try_add(5000) && !large.try_add(1));
         assert!(!budget.charge(&of("b")).try_add(1));
+    }
+
+    #[test]
+    fn a_change_without_a_body_is_rejected_before_it_is_executed_or_is_answered() {
+        let (traffic, tenant) = (Traffic::new(), Caller { tenant: Some("a".to_string()) });
+        let request = |method| Request::builder().method(method).body(Body::empty()).unwrap();
+        let (_, received) = traffic.receive(&tenant, request("POST")).unwrap();
+        let mut unread = traffic.replies.charge(&tenant);
+        assert!(unread.try_add(MAX_REPLIES_BYTES / 4));
+        let status = |received| {
+            let reply = Response::new(Body::from(vec![0; 2 * UNCOUNTED_BYTES]));
+            traffic.send(&tenant, reply, received).now_or_never().unwrap().status()
+        };
+        assert_eq!(status(received), StatusCode::OK);
+        assert!(traffic.receive(&tenant, request("POST")).is_err());
+        let (_, received) = traffic.receive(&tenant, request("GET")).unwrap();
+        assert_eq!(status(received), StatusCode::SERVICE_UNAVAILABLE);
     }
 }

@@ -90,12 +90,12 @@ pub(crate) async fn watch(
     QueryParams(query): QueryParams<WatchQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Fault> {
+    let last_event = headers.get("last-event-id").map(parse_event_id).transpose()?;
     let permit = app.watchers.acquire_if_fair(Party::of(&caller)).ok_or_else(|| {
         let detail =
             format!("the maximum number of watchers ({}) has been reached", app.watchers.max());
         Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-watchers", detail).with_retry_after(5)
     })?;
-    let last_event = headers.get("last-event-id").map(parse_event_id).transpose()?;
     // Records are retained from now on. Earlier records are read from the history.
     let durable = app.writer.watch();
     let view = app.writer.view().await?;

@@ -129,11 +129,11 @@ fn cuboid(value: &Value, grid: &Grid) -> Result<Cuboid, String> {
     let read = |key: &str, least: u16| {
         let numbers = value.get(key).and_then(Value::as_array);
         let numbers = numbers.filter(|numbers| numbers.len() == axes)?;
-        let mut read = [least; 3];
-        for (slot, number) in read.iter_mut().zip(numbers) {
-            *slot = u16::try_from(number.as_u64()?).ok().filter(|&number| number >= least)?;
+        let mut vector = [least; 3];
+        for (entry, number) in vector.iter_mut().zip(numbers) {
+            *entry = u16::try_from(number.as_u64()?).ok().filter(|&number| number >= least)?;
         }
-        Some(read)
+        Some(vector)
     };
     let invalid = || {
         format!(

@@ -29,22 +29,6 @@ pub(super) struct Data {
     pub(super) unavailable: Option<Unavailable>,
 }
 
-/// Returns the database URL in `--store`, or `None` for the embedded store.
-fn database_url(options: &ServiceOptions) -> Result<Option<&str>, ServiceError> {
-    match options.store.as_deref() {
-        None | Some("embedded") => Ok(None),
-        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
-            Ok(Some(url))
-        }
-        // The value may be a mistyped URL that contains a password, so show only its beginning.
-        Some(other) => {
-            let start: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
-            let form = "it must be `embedded` or postgres://USER@HOST/DATABASE";
-            Err(ServiceError::Usage(format!("--store {start}...: {form}")))
-        }
-    }
-}
-
 impl Data {
     /// Opens the store and recovers the state from its records.
     pub(super) fn open(
@@ -127,6 +111,22 @@ fn wanted_machines(
         return Err(ServiceError::Usage(text));
     }
     Ok(wanted)
+}
+
+/// Returns the database URL in `--store`, or `None` for the embedded store.
+fn database_url(options: &ServiceOptions) -> Result<Option<&str>, ServiceError> {
+    match options.store.as_deref() {
+        None | Some("embedded") => Ok(None),
+        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+            Ok(Some(url))
+        }
+        // The value may be a mistyped URL that contains a password, so show only its beginning.
+        Some(other) => {
+            let start: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
+            let form = "it must be `embedded` or postgres://USER@HOST/DATABASE";
+            Err(ServiceError::Usage(format!("--store {start}...: {form}")))
+        }
+    }
 }
 
 /// A store, and the reason why this server is not the leader (`None` if it is).

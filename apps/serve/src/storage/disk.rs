@@ -84,7 +84,7 @@ impl DiskFolder {
         set_mode(path, 0o700).map_err(with_path)?;
         let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(path.join(LOCK));
         let lock = lock.map_err(with_path)?;
-        set_mode(&path.join(LOCK), 0o600)?;
+        set_mode(&path.join(LOCK), 0o600).map_err(with_path)?;
         for file in [&folder, &lock] {
             match file.try_lock() {
                 Ok(()) => {}

@@ -3,6 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
+use rustix::io::Errno;
+
 use super::disk::{Disk, DiskFile};
 use super::frame;
 use super::mark::Mark;
@@ -14,6 +16,8 @@ use crate::core::{ServiceRecord, StateSnapshot};
 const CUT_INFIX: &str = ".cut-";
 /// The maximum number of saved journal tails.
 const MAX_CUTS: usize = 8;
+/// The file for a snapshot that is being saved. After a crash, the next snapshot overwrites it.
+const NEW_SNAPSHOT: &str = "snapshot.new";
 
 /// The journal and snapshot files in a directory.
 pub(super) struct Files {
@@ -75,7 +79,7 @@ impl Files {
         }
         let bytes = self.read_listed(&name)?;
         let mut next = next;
-        let segment = Segment { name: &name, bytes: &bytes, is_last: false, mark };
+        let segment = Segment { name: &name, bytes: &bytes, is_last: false, mark, after: 0 };
         segment.read_frames(&mut next, each)?;
         Ok(next)
     }
@@ -140,10 +144,10 @@ impl History for Files {
             let bytes = self.read_listed(&name)?;
             let (mut next, is_last) = (start, index + 1 == starts.len());
             let mut pass = |record: ServiceRecord| {
-                wants_more = record.seq <= after || each(record)?;
+                wants_more = each(record)?;
                 Ok(wants_more)
             };
-            let segment = Segment { name: &name, bytes: &bytes, is_last, mark: None };
+            let segment = Segment { name: &name, bytes: &bytes, is_last, mark: None, after };
             segment.read_frames(&mut next, Some(&mut pass))?;
             if !wants_more {
                 break;
@@ -179,16 +183,19 @@ impl History for Files {
         let sum = frame::sum(&bytes);
         bytes.extend(format!("{sum:016x}\n").bytes());
         let name = snapshot_name(snapshot.seq);
-        let temporary = format!("{name}.new");
         let write = || {
-            let mut file = self.disk.open(&temporary)?;
+            let mut file = self.disk.open(NEW_SNAPSHOT)?;
             file.truncate(0)?;
             file.write_at(0, &bytes)?;
             file.sync()?;
-            self.disk.rename(&temporary, &name)?;
+            self.disk.rename(NEW_SNAPSHOT, &name)?;
             self.disk.sync_names()
         };
-        write().map_err(|error| failed_on(&name, &error))
+        write().map_err(|error| {
+            // An incomplete file would take space that the journal needs.
+            let _ = self.disk.remove(NEW_SNAPSHOT);
+            failed_on(&name, &error)
+        })
     }
 
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
@@ -232,10 +239,7 @@ pub(super) fn is_full(error: &io::Error) -> bool {
 
 /// Returns true if the process or the whole system has too many open files.
 fn lacks_descriptors(error: &io::Error) -> bool {
-    /// The error numbers ENFILE and EMFILE, which `ErrorKind` does not distinguish.
-    const ENFILE: i32 = 23;
-    const EMFILE: i32 = 24;
-    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "used at the end of a chain of `map_err`")]
@@ -250,7 +254,22 @@ fn failed_on(name: &str, error: &io::Error) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::{ServiceLimits, ServiceState};
     use crate::storage::disk::DiskFolder;
+
+    #[test]
+    fn a_snapshot_that_cannot_be_saved_leaves_no_file_behind() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let files = Files { disk: Arc::new(DiskFolder::open(folder.path()).unwrap()) };
+        std::fs::create_dir(folder.path().join(snapshot_name(5))).unwrap();
+        let state = ServiceState::new(ServiceLimits::default(), 0);
+        let snapshot = |seq| StateSnapshot { seq, ..state.snapshot() };
+        assert!(files.save(&snapshot(5)).is_err());
+        files.save(&snapshot(6)).unwrap();
+        let mut names = files.disk.list().unwrap();
+        names.sort();
+        assert_eq!(names, ["lock", &snapshot_name(5), &snapshot_name(6)]);
+    }
 
     #[test]
     fn a_snapshot_removed_after_it_was_listed_counts_as_compacted() {

@@ -190,8 +190,8 @@ impl Tail {
     }
 }
 
-/// Returns true if a valid frame begins anywhere after an offset. Takes O(n) time, because the
-/// magic occurs only in frames.
+/// Returns true if a valid frame begins anywhere after an offset. Takes O(n) time: records may
+/// contain the magic, but their text contains no header with a valid checksum.
 pub fn follows(bytes: &[u8], offset: usize) -> bool {
     (offset + 1..bytes.len().saturating_sub(HEADER)).any(|start| {
         bytes[start..].starts_with(&MAGIC) && matches!(at(bytes, start), Found::Frame(..))
@@ -228,7 +228,6 @@ mod tests {
 
     #[test]
     fn the_checksum_equals_the_standard_check_value() {
-        // The standard check value.
         assert_eq!(sum(b"123456789"), 0x995d_c9bb_df19_39fa);
     }
 

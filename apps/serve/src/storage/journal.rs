@@ -75,7 +75,8 @@ impl JournalStore {
         }
         let name = journal_name(last);
         let bytes = files.disk.read(&name).map_err(failed)?;
-        let segment = Segment { name: &name, bytes: &bytes, is_last: true, mark: mark_of(last) };
+        let segment =
+            Segment { name: &name, bytes: &bytes, is_last: true, mark: mark_of(last), after: 0 };
         let end = segment.read_frames(&mut next, Some(&mut parse_all))?;
         if mark.is_none() {
             let reason = "it is missing or damaged, so a truncated journal could go unnoticed; \

@@ -22,6 +22,8 @@ pub(super) struct Segment<'a> {
     pub(super) is_last: bool,
     /// The last known end of the file. A file that ends before its mark is damaged.
     pub(super) mark: Option<Mark>,
+    /// The number after which records are passed on. Frames of earlier records are not parsed.
+    pub(super) after: u64,
 }
 
 /// The end of the valid frames in a file.
@@ -59,14 +61,16 @@ impl Segment<'_> {
                 }
                 FrameKind::Announcement(bytes) => announced = Some(bytes),
                 FrameKind::Records => {
+                    let frame_end = *next + u64::from(frame.count);
                     let more = match &mut each {
+                        Some(_) if frame_end <= self.after + 1 => true,
                         Some(each) => self.records(offset, &frame, each)?,
                         None => self.check_kinds(offset, &frame).map(|()| true)?,
                     };
                     if !more {
                         return Ok(end);
                     }
-                    *next += u64::from(frame.count);
+                    *next = frame_end;
                 }
                 _ => return Err(self.damaged(offset, "a frame of this kind is not allowed here")),
             }
@@ -145,7 +149,7 @@ impl Segment<'_> {
                 return Err(self.damaged(offset, &reason));
             }
             expected += 1;
-            if !each(record)? {
+            if record.seq > self.after && !each(record)? {
                 return Ok(false);
             }
         }

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::core::{ServiceLimits, ServiceState, StateError};
 use crate::storage::{History, StoreError};
 
-/// Errors that prevent a service from starting.
+/// Errors from recovering a state, without which a service cannot start.
 #[derive(Debug, Error)]
 pub enum RecoveryError {
     /// The records cannot be read.

@@ -99,10 +99,9 @@ impl Writer {
         if let Some(retry_ms) = self.snapshots.retry_ms {
             return self.handle.clock.now_ms() >= retry_ms;
         }
-        let are_many = state.seq() >= self.snapshots.last + tuning.snapshot_every;
         // Old records are removed in whole files, so even a short history must span several.
-        let piece = SNAPSHOT_BYTES.min(tuning.history_bytes / 4).max(1 << 16);
-        let are_large = self.store.size() >= piece && state.seq() > self.snapshots.last;
-        are_many || are_large
+        let file_bytes = SNAPSHOT_BYTES.min(tuning.history_bytes / 4).max(1 << 16);
+        let new_records = state.seq().saturating_sub(self.snapshots.last);
+        new_records >= tuning.snapshot_every || new_records > 0 && self.store.size() >= file_bytes
     }
 }

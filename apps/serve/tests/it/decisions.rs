@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use pavior::Freedom;
+use pavior::{Cuboid, Freedom};
 use pavior_serve::core::{
-    Ask, Caller, Command, Event, LeaseRequest, MachineSpec, ServiceLimits, ServiceRecord,
-    ServiceState, StateSnapshot,
+    Ask, Caller, Command, Event, LeaseRequest, MachineSpec, Reason, Reply, ServiceLimits,
+    ServiceRecord, ServiceState, StateSnapshot,
 };
+use serde_json::json;
 
 use crate::random::{Random, command};
 
@@ -39,6 +40,51 @@ fn a_scheduler_that_depends_on_messages_is_refused() {
     let event = Event::Configured { machines: machines(Some("easy-freedom")) };
     let refused = state.apply(&ServiceRecord { seq: 1, at_ms: 0, event, kept: None });
     assert!(refused.unwrap_err().to_string().contains("which the service does not know"));
+}
+
+#[test]
+fn numbers_that_would_be_issued_again_are_refused() {
+    let (mut state, _) = begin(None);
+    let command = Command::Lease(LeaseRequest::of(Ask::Nodes(1)));
+    state.decide(0, &Caller::OPERATOR, None, command, &mut Vec::new());
+    let good = state.snapshot();
+    let (next_id, epoch) = (good.next_id - 1, good.epoch - 1);
+    for bad in [StateSnapshot { next_id, ..good.clone() }, StateSnapshot { epoch, ..good.clone() }]
+    {
+        assert!(ServiceState::restore(&bad, limits(), 1).is_err());
+    }
+    // No number would be left after this one.
+    let lease = json!({
+        "id": u64::MAX, "epoch": epoch + 2, "machine": "default",
+        "parts": [[[7, 7, 0], [1, 1, 1]]], "requested": 1, "start_ms": 0,
+    });
+    let seq = state.seq() + 1;
+    let record = json!({ "seq": seq, "at_ms": 0, "event": { "granted": { "lease": lease } } });
+    assert!(state.apply(&serde_json::from_value(record).unwrap()).is_err());
+}
+
+#[test]
+fn the_replies_to_a_batch_are_bounded() {
+    let mut state = ServiceState::new(ServiceLimits::default(), 1);
+    let spec = MachineSpec { machine: "mesh:64x64".into(), ..machines(None).remove(0) };
+    state.configure(&[spec]).unwrap();
+    // Each reply to a renewal of this lease lists 2048 boxes.
+    let parts = (0..64u16).flat_map(|y| (0..32).map(move |x| Cuboid::new([2 * x, y], [1, 1])));
+    let (request, parts) = (LeaseRequest::of(Ask::Nodes(1)), parts.collect());
+    let mut decide =
+        |command| state.decide(0, &Caller::OPERATOR, None, command, &mut Vec::new()).reply;
+    assert!(matches!(decide(Command::Hold { request, parts }), Reply::Granted(_)));
+    let renewal = Command::Renew { id: 1, epoch: 1, ttl_ms: Some(1000) };
+    let Reply::Batch(replies) = decide(Command::Batch(vec![renewal; 512])) else {
+        panic!("a batch has a reply per command");
+    };
+    let (carried_out, refused) = replies.split_at(256);
+    assert!(carried_out.iter().all(|reply| matches!(reply, Reply::Renewed(_))));
+    assert_eq!(refused.len(), 256);
+    for reply in refused {
+        let Reply::Problem(problem) = reply else { panic!("{reply:?}") };
+        assert_eq!(problem.reason, Reason::TooLarge);
+    }
 }
 
 #[test]

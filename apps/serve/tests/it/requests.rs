@@ -84,6 +84,8 @@ fn an_unknown_machine_in_a_body_is_refused_with_any_number_of_axes() {
     let reply = client.post("/v1/batch", operations).json();
     let statuses = [0, 1].map(|at| &reply["answers"][at]["status"]);
     assert_eq!(statuses, [404, 201], "{reply}");
+    let operations = r#"{"operations":[{"fail":{"node":[0,0,0],"machine":"x"}}]}"#;
+    client.post("/v1/batch", operations).is(404, "unknown-machine");
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! Batches of commands.
 
-use super::{Decider, Decision};
-use crate::core::{Command, Reply};
+use super::{Decider, Decision, Stop};
+use crate::core::{Command, Problem, Reason, Reply};
+
+/// The number of boxes in a batch's replies at which the remaining commands are refused. Renewing
+/// the same fragmented lease again and again could otherwise fill the memory.
+const MAX_BOXES: usize = 1 << 19;
 
 impl Decider<'_> {
     /// Executes commands in order and returns their replies. A refused command does not stop the
@@ -12,7 +16,7 @@ impl Decider<'_> {
             Command::Lease(request) => !request.wait,
             _ => false,
         };
-        let mut replies = Vec::with_capacity(commands.len());
+        let (mut replies, mut boxes) = (Vec::with_capacity(commands.len()), 0);
         let mut commands = commands.into_iter().peekable();
         while let Some(command) = commands.next() {
             // If no waiting request can start, consecutive grants share one scheduling pass.
@@ -20,7 +24,17 @@ impl Decider<'_> {
                 || is_grant(&command)
                     && commands.peek().is_some_and(is_grant)
                     && self.refuses_all();
-            replies.push(Decision::from(self.carry_out(command)).reply);
+            let result = if boxes < MAX_BOXES {
+                self.carry_out(command)
+            } else {
+                let detail = "the replies to this batch are too large; start another batch";
+                Err(Stop::Problem(Problem::new(Reason::TooLarge, detail)))
+            };
+            let reply = Decision::from(result).reply;
+            if let Reply::Granted(lease) | Reply::Renewed(lease) = &reply {
+                boxes += lease.parts.len();
+            }
+            replies.push(reply);
             // The queues advance even if the last command was refused.
             self.advance_queues();
         }

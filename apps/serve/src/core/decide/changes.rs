@@ -16,16 +16,13 @@ impl Decider<'_> {
                 let detail = format!("epoch {epoch} does not match the epoch of request {id}");
                 return Err(Problem::new(Reason::StaleEpoch, detail).into());
             }
-            let machine = waiting.machine.clone();
+            let board = self.board(Some(&waiting.machine))?;
             self.record_end(id, EndReason::Cancelled);
-            let board = self.board(Some(&machine))?;
             self.schedule(board);
             return Ok(ended_reply(id, 0));
         }
-        let (board, nodes) = {
-            let lease = self.held_lease(id, epoch)?;
-            (self.board(Some(&lease.machine))?, lease.nodes())
-        };
+        let lease = self.held_lease(id, epoch)?;
+        let (board, nodes) = (self.board(Some(&lease.machine))?, lease.nodes());
         self.record_end(id, EndReason::Ended);
         self.schedule(board);
         Ok(ended_reply(id, nodes))
@@ -38,10 +35,9 @@ impl Decider<'_> {
         ttl_ms: Option<u64>,
     ) -> Result<Reply, Stop> {
         let lease = self.held_lease(id, Some(epoch))?;
-        let (machine, ttl) = (lease.machine.clone(), ttl_ms.or(lease.ttl_ms));
+        let (board, ttl) = (self.board(Some(&lease.machine))?, ttl_ms.or(lease.ttl_ms));
         let expires_ms = ttl.map(|ttl| self.now_ms.saturating_add(ttl));
         self.record_renewal(id, expires_ms);
-        let board = self.board(Some(&machine))?;
         self.schedule(board);
         let grid = &self.state.boards[board].grid;
         let renewed = self.state.leases.get(id).expect("a renewed lease is held");
@@ -77,16 +73,15 @@ impl Decider<'_> {
     ) -> Result<Reply, Stop> {
         self.caller.require_operator("fail, repair or drain nodes")?;
         let index = self.board(machine)?;
-        let grid = self.state.boards[index].grid;
+        let board = &self.state.boards[index];
+        let grid = board.grid;
         let coordinates = &at[..grid.axes()];
-        let Some(node) = self.state.boards[index].node_at(coordinates) else {
-            let list: Vec<String> = coordinates.iter().map(u16::to_string).collect();
-            let detail = format!("node [{}] is outside {grid}", list.join(","));
+        let Some(node) = board.node_at(coordinates) else {
+            let detail = format!("node {coordinates:?} is outside {grid}");
             return Err(Problem::new(Reason::UnknownNode, detail).into());
         };
-        if self.state.boards[index].node_state(node) != state {
-            let (machine, node) =
-                (self.state.boards[index].spec.name.clone(), coordinates.to_vec());
+        if board.node_state(node) != state {
+            let (machine, node) = (board.spec.name.clone(), coordinates.to_vec());
             self.record(Event::Node { machine, node, state });
             self.schedule(index);
         }

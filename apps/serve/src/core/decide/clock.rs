@@ -49,11 +49,10 @@ impl ServiceState {
         }
         let now_ms = rule.now(wall_ms, self.now_ms);
         let doubts = rule.doubts(wall_ms, self.now_ms);
-        let caller = &Caller::OPERATOR;
-        let mut decider = Decider { state: self, now_ms, caller, records, more: false };
+        let mut decider = Decider::new(self, now_ms, &Caller::OPERATOR, records);
         match (decider.state.is_clock_doubted(), doubts) {
             (false, true) => decider.record(Event::Clock { doubted: true }),
-            (true, false) => drop(decider.trust_clock()),
+            (true, false) => _ = decider.trust_clock(),
             _ => {}
         }
         now_ms

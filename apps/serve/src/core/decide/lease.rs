@@ -4,8 +4,7 @@ use pavior::answers::Demand;
 use pavior::{Answers, Cuboid, Refusal, Request};
 
 use super::{Decider, RefusedRequest, Stop};
-use crate::core::lease::boxes;
-use crate::core::served_machine::estimate;
+use crate::core::lease::{boxes, estimate};
 use crate::core::{
     Event, Lease, LeaseRequest, Problem, Reason, Reply, WaitingRequest, epoch, reply,
 };

@@ -8,6 +8,8 @@ mod lease;
 mod queue;
 mod reserve;
 
+use std::collections::BTreeSet;
+
 use pavior::answers::Demand;
 use pavior::{Refusal, Request};
 
@@ -78,6 +80,8 @@ struct Decider<'a> {
     records: &'a mut Vec<ServiceRecord>,
     /// True if the queues should advance only after a later end or grant command in the batch.
     more: bool,
+    /// The machines whose queues must still advance.
+    pending_queues: BTreeSet<usize>,
 }
 
 impl ServiceState {
@@ -94,8 +98,7 @@ impl ServiceState {
         command: Command,
         records: &mut Vec<ServiceRecord>,
     ) -> Decision {
-        let now_ms = now_ms.max(self.now_ms);
-        let mut decider = Decider { state: self, now_ms, caller, records, more: false };
+        let mut decider = Decider::new(self, now_ms, caller, records);
         decider.expire();
         let Some(key) = key else { return decider.carry_out(command).into() };
         let tenant = caller.tenant.clone().unwrap_or_default();
@@ -127,16 +130,25 @@ impl ServiceState {
     /// Advances the queues on all machines. A new leader needs this because it has rebuilt its
     /// state from records, which do not contain the schedulers' plans.
     pub fn advance_queues(&mut self, now_ms: u64, records: &mut Vec<ServiceRecord>) {
-        let now_ms = now_ms.max(self.now_ms);
-        let caller = &Caller::OPERATOR;
         let boards = 0..self.boards.len();
-        let mut decider = Decider { state: self, now_ms, caller, records, more: false };
+        let mut decider = Decider::new(self, now_ms, &Caller::OPERATOR, records);
         decider.expire();
         boards.for_each(|board| decider.schedule(board));
     }
 }
 
-impl Decider<'_> {
+impl<'a> Decider<'a> {
+    /// Returns a decision in progress at the given time, or at that of the last record if later.
+    fn new(
+        state: &'a mut ServiceState,
+        now_ms: u64,
+        caller: &'a Caller,
+        records: &'a mut Vec<ServiceRecord>,
+    ) -> Decider<'a> {
+        let now_ms = now_ms.max(state.now_ms);
+        Decider { state, now_ms, caller, records, more: false, pending_queues: BTreeSet::new() }
+    }
+
     fn carry_out(&mut self, command: Command) -> Result<Reply, Stop> {
         match command {
             Command::Lease(request) => self.lease(request),

@@ -73,14 +73,14 @@ impl Decider<'_> {
 
     /// Advances a machine's queue, unless another end or grant command follows in the batch.
     pub(super) fn schedule(&mut self, board: usize) {
-        self.state.pending_queues.insert(board);
+        self.pending_queues.insert(board);
         self.advance_queues();
     }
 
     /// Advances the pending queues, unless another end or grant command follows in the batch.
     pub(super) fn advance_queues(&mut self) {
         while !self.more
-            && let Some(board) = self.state.pending_queues.pop_first()
+            && let Some(board) = self.pending_queues.pop_first()
         {
             self.start_waiting(board);
         }

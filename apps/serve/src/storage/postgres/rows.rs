@@ -1,11 +1,12 @@
 //! Reads, verifies and removes rows, and saves snapshots.
 
 use parking_lot::Mutex;
+use postgres::types::ToSql;
 use postgres::{Client, Config, Row};
 
 use super::chain::Chain;
 use super::{column, connect, failed};
-use crate::core::StateSnapshot;
+use crate::core::{ServiceRecord, StateSnapshot};
 use crate::storage::{Each, History, StoreError, read};
 
 /// The number of rows fetched at a time.
@@ -42,6 +43,19 @@ impl Rows {
         result.map_err(|error| failed(&error))
     }
 
+    /// Returns the number that a query selects.
+    fn count(&self, query: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, StoreError> {
+        let row = self.with(|client| client.query_one(query, values))?;
+        Ok(column::<i64>(&row, 0)? as u64)
+    }
+
+    /// Returns the total size of the records after the last snapshot, in bytes.
+    pub(super) fn size(&self) -> Result<u64, StoreError> {
+        let query = "SELECT coalesce(sum(octet_length(record)), 0) FROM pavior_journal
+            WHERE seq > (SELECT coalesce(max(seq), 0) FROM pavior_snapshot)";
+        self.count(query, &[])
+    }
+
     /// Returns the checksum at a record, from its row or, if the row has been removed, from its
     /// snapshot.
     fn chain_at(&self, seq: u64) -> Result<Option<Chain>, StoreError> {
@@ -71,9 +85,7 @@ impl Rows {
         loop {
             let oldest = self.oldest()?;
             let found = if self.chain_at(oldest)?.is_some() {
-                self.rows(oldest, &mut |seq, text| {
-                    read::parse_record(JOURNAL, seq, text.as_bytes()).map(|_| true)
-                })
+                self.rows(oldest, &mut |_| Ok(true))
             } else {
                 let reason = "the snapshot of this record and the rows before it are missing";
                 Err(StoreError::damaged(SNAPSHOT, oldest, reason))
@@ -85,12 +97,8 @@ impl Rows {
         }
     }
 
-    /// Passes the rows after a record to `each`, verifying their checksums.
-    fn rows(
-        &self,
-        after: u64,
-        each: &mut dyn FnMut(u64, &str) -> Result<bool, StoreError>,
-    ) -> Result<(), StoreError> {
+    /// Passes the records after a record to `each`, verifying their rows' checksums.
+    fn rows(&self, after: u64, each: Each<'_>) -> Result<(), StoreError> {
         // Read the head first, because rows may be added in the meantime.
         let head = self.head()?;
         let mut last = Position { seq: after, chain: self.chain_at(after)? };
@@ -102,8 +110,7 @@ impl Rows {
         loop {
             let rows = self.with(|client| client.query(query, &[&number(last.seq), &PAGE]))?;
             for row in &rows {
-                let text = last.advance(row, head)?;
-                if !each(last.seq, text)? {
+                if !each(last.advance(row, head)?)? {
                     return Ok(());
                 }
             }
@@ -111,7 +118,7 @@ impl Rows {
                 break;
             }
         }
-        if last.seq < head.0 && after <= head.0 {
+        if last.seq < head.0 {
             let reason = format!("the rows after this one, up to {}, are missing", head.0);
             return Err(StoreError::damaged(JOURNAL, last.seq, reason));
         }
@@ -127,7 +134,7 @@ struct Position {
 
 impl Position {
     /// Verifies the next row, moves to it, and returns its record.
-    fn advance<'a>(&mut self, row: &'a Row, head: (u64, Chain)) -> Result<&'a str, StoreError> {
+    fn advance(&mut self, row: &Row, head: (u64, Chain)) -> Result<ServiceRecord, StoreError> {
         let (seq, text) = (column::<i64>(row, 0)? as u64, column::<&str>(row, 1)?);
         let stored = Chain(column(row, 2)?);
         if seq != self.seq + 1 {
@@ -141,8 +148,13 @@ impl Position {
         if head.0 == seq && head.1 != stored {
             return Err(StoreError::damaged(JOURNAL, seq, NOT_LAST));
         }
+        let record = read::parse_record(JOURNAL, seq, text.as_bytes())?;
+        if record.seq != seq {
+            let reason = format!("it contains record {}", record.seq);
+            return Err(StoreError::damaged(JOURNAL, seq, reason));
+        }
         *self = Position { seq, chain: Some(stored) };
-        Ok(text)
+        Ok(record)
     }
 }
 
@@ -166,14 +178,7 @@ impl History for Rows {
             _ => Ok(()),
         };
         check()?;
-        let found = self.rows(after, &mut |seq, text| {
-            let record = read::parse_record(JOURNAL, seq, text.as_bytes())?;
-            if record.seq != seq {
-                let reason = format!("it contains record {}", record.seq);
-                return Err(StoreError::damaged(JOURNAL, seq, reason));
-            }
-            Ok(each(record)?)
-        });
+        let found = self.rows(after, each);
         // The leader may have removed rows in the meantime.
         if matches!(found, Err(StoreError::Damaged { .. })) {
             check()?;
@@ -184,8 +189,7 @@ impl History for Rows {
     fn oldest(&self) -> Result<u64, StoreError> {
         let query = "SELECT coalesce((SELECT min(seq) - 1 FROM pavior_journal),
             (SELECT max(seq) FROM pavior_snapshot), 0)";
-        let row = self.with(|client| client.query_one(query, &[]))?;
-        Ok(column::<i64>(&row, 0)? as u64)
+        self.count(query, &[])
     }
 
     fn within(&self, bytes: u64) -> Result<u64, StoreError> {
@@ -193,8 +197,7 @@ impl History for Rows {
         let query = "SELECT coalesce(max(seq), 0) FROM (
             SELECT seq, sum(pg_column_size(record)) OVER (ORDER BY seq DESC) AS size
             FROM pavior_journal) AS sizes WHERE size > $1";
-        let row = self.with(|client| client.query_one(query, &[&most]))?;
-        Ok(column::<i64>(&row, 0)? as u64)
+        self.count(query, &[&most])
     }
 
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {

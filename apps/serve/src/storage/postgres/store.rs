@@ -239,6 +239,8 @@ impl RecordStore for PostgresStore {
         match taken {
             Ok(Some(row)) => {
                 let epoch: i64 = column(&row, 0)?;
+                // An earlier leader may have stopped before a snapshot was due.
+                self.size = self.history.size()?;
                 (self.epoch, self.last) = (Some(epoch), None);
                 self.claim.set_epoch(self.epoch);
                 Ok(())

@@ -95,6 +95,13 @@ fn changed_and_missing_rows_are_detected() {
     fill(&database.url_of("whole"), &groups.concat());
     let whole = opened(&database.url_of("whole"));
     assert_eq!(whole.map(|found| found.snapshot()), Ok(state));
+    // The next snapshot is due at the same time as without a restart.
+    let mut again = store(&database.url_of("whole")).unwrap();
+    let later = &groups.concat()[groups.concat().len() / 2..];
+    let texts = later.iter().map(|record| serde_json::to_string(record).unwrap().len() as u64);
+    assert_eq!(again.size(), texts.sum::<u64>());
+    again.close();
+    drop(again);
     let (mut tried, mut failed) = (0, 0);
     for (index, (damage, statement)) in DAMAGES.iter().enumerate() {
         let name = format!("try{index}");
