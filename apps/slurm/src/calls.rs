@@ -119,6 +119,12 @@ pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
+/// Returns true if `at` is less than `interval_s` seconds ago. Returns false if there is no such
+/// time or the clock has been set back.
+pub(crate) fn is_recent(at: Option<u64>, now: u64, interval_s: u64) -> bool {
+    at.is_some_and(|at| (at..at.saturating_add(interval_s)).contains(&now))
+}
+
 /// An invocation of a Slurm command. Outside this module, only a [`Query`] can create one.
 pub(crate) struct Call<'a> {
     program: &'static str,
@@ -277,6 +283,14 @@ mod tests {
         let arguments = ["-c", line];
         let call = Call { input: "in\n".into(), ..Call::of("sh", None, &arguments) };
         call.environment(&[("MARK", "m")]).bounds(bounds).answer()
+    }
+
+    #[test]
+    fn a_time_is_recent_until_the_interval_ends_or_the_clock_is_set_back() {
+        assert!(is_recent(Some(0), 0, 30) && is_recent(Some(100), 129, 30));
+        for (at, now) in [(None, 0), (Some(100), 130), (Some(100), 99)] {
+            assert!(!is_recent(at, now, 30), "{at:?} {now}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use pavior::text::shown;
 use crate::SlurmError;
 use crate::calls::Operator;
 use crate::config::NoteField;
-use crate::names::node_lists;
+use crate::names::{JobName, node_lists};
 use crate::plan::change::{Change, Priority, TOP_PRIORITY};
 
 pub(crate) mod lock;
@@ -54,23 +54,15 @@ impl Change {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
                 // The box named in the job's previous note is no longer assigned to the job.
                 let note = note(CLOSED_NOTE).map_or(String::new(), |note| format!(" {note}"));
-                let update =
-                    format!("update JobId={job} ReqNodeList= Licenses={licenses}{start}{note}");
-                Request::Lines(match priority {
-                    Priority::Computed => format!("{update}\nrelease {job}\n"),
-                    Priority::Fixed(priority) => format!("{update} Priority={priority}\n"),
-                    Priority::Held => format!("{update}\n"),
-                })
+                let update = format!("ReqNodeList= Licenses={licenses}{start}{note}");
+                Request::Lines(update_lines(*job, &update, *priority))
             }
-            Change::Strip { job, licenses, opened: false, .. } => {
+            Change::Strip { job, licenses, priority: None } => {
                 Request::Lines(format!("update JobId={job} Licenses={licenses}\n"))
             }
-            Change::Strip { job, licenses, opened: true, priority } => {
-                let update = format!("update JobId={job} ReqNodeList= Licenses={licenses}");
-                Request::Lines(match priority {
-                    Some(priority) => format!("{update} Priority={priority}\n"),
-                    None => format!("{update}\nrelease {job}\n"),
-                })
+            Change::Strip { job, licenses, priority: Some(priority) } => {
+                let update = format!("ReqNodeList= Licenses={licenses}");
+                Request::Lines(update_lines(*job, &update, *priority))
             }
             Change::Requeue { job } => Request::Lines(format!("requeue {job}\n")),
             Change::Comment { job, comment } => {
@@ -78,6 +70,15 @@ impl Change {
                 Request::Arguments(vec!["update".into(), format!("JobId={job}"), note])
             }
         })
+    }
+}
+
+/// Formats the lines that update a job and set its priority.
+fn update_lines(job: JobName, update: &str, priority: Priority) -> String {
+    match priority {
+        Priority::Computed => format!("update JobId={job} {update}\nrelease {job}\n"),
+        Priority::Fixed(priority) => format!("update JobId={job} {update} Priority={priority}\n"),
+        Priority::Held => format!("update JobId={job} {update}\n"),
     }
 }
 
@@ -154,13 +155,14 @@ mod tests {
 
     #[test]
     fn a_stripped_job_keeps_its_priority_unless_its_gate_was_open() {
-        let strip = |opened, priority| {
+        let strip = |priority| {
             let (job, licenses) = ("7".parse().unwrap(), Licenses::default());
-            lines(&Change::Strip { job, licenses, opened, priority }, NoteField::AdminComment)
+            lines(&Change::Strip { job, licenses, priority }, NoteField::AdminComment)
         };
-        assert_eq!(strip(false, Some(5)), "update JobId=7 Licenses=\n");
-        assert_eq!(strip(true, Some(5)), "update JobId=7 ReqNodeList= Licenses= Priority=5\n");
-        assert_eq!(strip(true, None), "update JobId=7 ReqNodeList= Licenses=\nrelease 7\n");
+        let update = "update JobId=7 ReqNodeList= Licenses=";
+        assert_eq!(strip(None), "update JobId=7 Licenses=\n");
+        assert_eq!(strip(Some(Priority::Fixed(5))), format!("{update} Priority=5\n"));
+        assert_eq!(strip(Some(Priority::Computed)), format!("{update}\nrelease 7\n"));
     }
 
     /// Checks that a long node list is compressed and, if still too long for a line, passed as

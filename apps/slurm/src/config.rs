@@ -4,15 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use pavior::boxes::read_sides;
+use pavior::files::{Limits, read_text};
 use pavior::strategies::Selection;
 use pavior::text::{message, shown};
 use pavior::{Grid, Machine, NodeId, Sides, scheduling};
 use pavior_cluster::grants_exact_boxes;
 use serde::Deserialize;
 
+use crate::SlurmError;
 use crate::names::patterns::{self, Nodes};
 use crate::names::{NodeName, is_safe_name};
-use crate::{SlurmError, files};
 
 /// The default name of the gate's license and of the reservation that contains it.
 pub(crate) const LICENSE: &str = "pavior";
@@ -138,11 +139,10 @@ impl Config {
     /// # Errors
     /// Returns an error if the file cannot be read or its contents are invalid.
     pub fn read(path: &Path) -> Result<Config, SlurmError> {
-        let error =
-            |reason: String| SlurmError::Config(message(&format!("{}: {reason}", path.display())));
-        let bytes = files::read_bounded(path).map_err(|found| error(found.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|found| error(found.to_string()))?;
-        Config::parse(&text).map_err(error)
+        let text = read_text(path, Limits::DOCUMENT);
+        let text = text.map_err(|error| SlurmError::Config(error.to_string()))?;
+        Config::parse(&text)
+            .map_err(|reason| SlurmError::Config(message(&format!("{}: {reason}", path.display()))))
     }
 
     /// Parses a configuration.

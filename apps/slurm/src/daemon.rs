@@ -8,7 +8,7 @@ use pavior::workload::Shaper;
 use pavior_cluster::metrics::registry;
 use serde_json::json;
 
-use crate::calls::{Operator, now};
+use crate::calls::{Operator, is_recent, now};
 use crate::carry::lock::Lock;
 use crate::ledger::site::Site;
 use crate::ledger::usage::Reader;
@@ -33,11 +33,15 @@ use problems::{LogLine, Problem, Problems};
 
 /// The time between reads of the site's configuration, in seconds.
 const SITE_READ_S: u64 = 60;
-/// The additional delay before the next read if slurmdbd does not respond, in seconds.
-const SITE_DELAY_S: u64 = 240;
+/// The time between these reads while slurmdbd does not respond, in seconds. Each may take several
+/// seconds.
+const SITE_RETRY_S: u64 = 300;
 /// The maximum number of jobs or nodes listed in a log line.
 const MAX_LISTED_JOBS: usize = 8;
 const MAX_LISTED_NODES: usize = 64;
+
+/// The status of a daemon that is not active.
+const STANDBY: &str = "on standby: another daemon holds the lock";
 
 /// Options for the daemon.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,7 +63,8 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
     let signals = Signals::listen()?;
     let mut registry = registry(metrics::PREFIX);
     let metrics = Metrics::register(&mut registry);
-    if let Some(address) = &config.metrics {
+    // A dry run may take place while another daemon serves its metrics at this address.
+    if let Some(address) = config.metrics.as_ref().filter(|_| !options.dry_run) {
         metrics::serve(address, registry)?;
     }
     let mut daemon = Daemon::new(config, metrics, options.dry_run);
@@ -67,17 +72,7 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
     let once = options.once || options.dry_run;
     notify_ready();
     loop {
-        let is_active = daemon.is_active();
-        if once && !is_active {
-            let reason = "another daemon is active and holds the lock";
-            return Err(SlurmError::Conflict(reason.into()));
-        }
-        let outcome = if is_active {
-            daemon.cycle()
-        } else {
-            daemon.manager.alive("on standby: another daemon holds the lock".into());
-            Ok(())
-        };
+        let outcome = daemon.activate().and_then(|()| daemon.cycle());
         if once || matches!(outcome, Err(SlurmError::Unfit(_))) {
             return outcome;
         }
@@ -107,13 +102,13 @@ struct Daemon {
     /// The most recently submitted job that a cycle has seen.
     newest: Option<JobKey>,
     site: Site,
-    site_read_at: u64,
+    site_read_at: Option<u64>,
     reader: Reader,
     /// The ungated partitions in the most recent report.
     ungated: Vec<String>,
     /// True once the startup checks have passed.
     checks_passed: bool,
-    gate_check_at: u64,
+    gate_checked_at: Option<u64>,
     problems: Problems,
     manager: Manager,
 }
@@ -129,11 +124,11 @@ impl Daemon {
             metrics,
             newest: None,
             site: Site::default(),
-            site_read_at: 0,
+            site_read_at: None,
             reader: Reader::default(),
             ungated: Vec::new(),
             checks_passed: false,
-            gate_check_at: 0,
+            gate_checked_at: None,
             problems: Problems::default(),
             manager: Manager::default(),
         }
@@ -148,7 +143,7 @@ impl Daemon {
     fn read_config(&self, path: &Path) -> Result<Config, SlurmError> {
         let config = Config::read(path)?;
         start::check_cluster(&config, self.operator.is_some())?;
-        start::compare_names(&config, &Ledger::read(&config)?)?;
+        start::check_names(&config, &Ledger::read(&config)?)?;
         Ok(config)
     }
 
@@ -161,27 +156,33 @@ impl Daemon {
         }
         (self.shaper, self.config) = (shaper(&config.grid), config);
         // The gate and the reservation may have new names.
-        (self.site_read_at, self.gate_check_at) = (0, 0);
+        (self.site_read_at, self.gate_checked_at) = (None, None);
         self.log_machine("configuration reloaded");
     }
 
-    /// Returns true if this daemon is active. A dry run changes nothing, so it needs no lock.
-    fn is_active(&mut self) -> bool {
-        let path = self.config.lock.as_ref().filter(|_| self.operator.is_some());
-        let has_lock = self.lock.acquire(path);
-        let line = match &has_lock {
-            Ok(true) => None,
-            Ok(false) => {
-                Some(LogLine::new("info", "on standby: another daemon holds the lock", json!({})))
-            }
+    /// Acquires the lock unless this daemon already holds it. A dry run changes nothing, so it
+    /// needs no lock.
+    ///
+    /// # Errors
+    /// Returns an error if the daemon is not active, because another daemon holds the lock or
+    /// because the lock cannot be acquired.
+    fn activate(&mut self) -> Result<(), SlurmError> {
+        let path = self.config.lock.as_deref().filter(|_| self.operator.is_some());
+        let outcome = match self.lock.acquire(path) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(SlurmError::Conflict(STANDBY.into())),
+            Err(error) => Err(error),
+        };
+        let line = match &outcome {
+            Ok(()) => None,
+            Err(SlurmError::Conflict(_)) => Some(LogLine::new("info", STANDBY, json!({}))),
             Err(error) => {
                 Some(LogLine::new("error", "cannot lock", json!({ "error": error.to_string() })))
             }
         };
         self.problems.log(Problem::Lock, line);
-        let is_active = has_lock.unwrap_or(false);
-        self.metrics.set_active(is_active);
-        is_active
+        self.metrics.set_active(outcome.is_ok());
+        outcome.inspect_err(|error| self.manager.alive(error.to_string()))
     }
 
     /// Runs a cycle and reports its outcome.
@@ -209,16 +210,11 @@ impl Daemon {
         }
         let ledger = Ledger::read_after(&self.config, self.newest)?;
         if !self.checks_passed {
-            for difference in start::compare_names(&self.config, &ledger)? {
-                let details = json!({ "error": difference });
-                log(time, "warn", "the configuration differs from Slurm's", details);
-            }
+            start::check_names(&self.config, &ledger)?;
             self.checks_passed = true;
         }
         self.keep_reservation(&ledger, time)?;
-        if time >= self.gate_check_at {
-            self.check_gate(time);
-        }
+        self.check_gate(time);
         self.refresh_site(ledger.newest() > self.newest, time)?;
         self.newest = self.newest.max(ledger.newest());
         let site = &self.site;
@@ -260,22 +256,25 @@ impl Daemon {
     /// Rereads the site's configuration if a read is due or there is a new job.
     fn refresh_site(&mut self, has_new_job: bool, time: u64) -> Result<(), SlurmError> {
         let is_urgent = has_new_job && self.site.unknown.is_none();
-        if !is_urgent && time < self.site_read_at + SITE_READ_S {
+        let interval_s = if self.site.unknown.is_some() { SITE_RETRY_S } else { SITE_READ_S };
+        if !is_urgent && is_recent(self.site_read_at, time, interval_s) {
             return Ok(());
         }
         self.site = Site::read(Some(&self.site))?;
         self.reader.forget();
-        self.site_read_at = time;
+        self.site_read_at = Some(time);
         if let Some(error) = &self.site.unknown {
-            // While slurmdbd is unavailable, each read may take several seconds.
-            self.site_read_at = time + SITE_DELAY_S;
             log(time, "warn", "cannot read QOS", json!({ "error": error }));
         }
         let ungated = self.site.ungated(&self.config);
         if !ungated.iter().eq(&self.ungated) {
+            let (level, event) = if ungated.is_empty() {
+                ("info", "no more ungated partitions contain nodes of the machine")
+            } else {
+                ("warn", "ungated partitions contain nodes of the machine")
+            };
+            log(time, level, event, json!({ "partitions": ungated }));
             self.ungated = ungated.into_iter().map(Into::into).collect();
-            let details = json!({ "partitions": self.ungated });
-            log(time, "warn", "ungated partitions contain nodes of the machine", details);
         }
         if self.reader.malformed > 0 {
             let details = json!({ "count": self.reader.malformed });
@@ -335,6 +334,22 @@ fn log_fields(change: &Change, dry_run: bool) -> serde_json::Value {
 mod tests {
     use super::*;
     use crate::CallFault;
+
+    #[test]
+    fn a_daemon_without_its_lock_gives_the_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = |lock: &str| {
+            let lock = Some(folder.path().join(lock));
+            let config = Config { lock, ..Config::of_machine("mesh:2") };
+            Daemon::new(config, Metrics::register(&mut registry(metrics::PREFIX)), false)
+        };
+        let mut first = daemon("lock");
+        first.activate().unwrap();
+        let standby = daemon("lock").activate().unwrap_err();
+        assert!(matches!(&standby, SlurmError::Conflict(reason) if reason == STANDBY));
+        let fault = daemon("none/lock").activate().unwrap_err();
+        assert!(fault.to_string().contains("none/lock"), "{fault}");
+    }
 
     #[test]
     fn the_status_contains_the_error_of_a_skipped_cycle() {

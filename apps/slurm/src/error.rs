@@ -1,6 +1,7 @@
 //! Errors from the daemon and its commands.
 
 use std::io;
+use std::path::Path;
 
 use thiserror::Error;
 
@@ -30,10 +31,13 @@ pub enum SlurmError {
     /// The partition has no active job with this name. The name is safe to print.
     #[error("the partition has no active job {0}")]
     UnknownJob(String),
-    /// A file cannot be read or written, or an address or another resource is unavailable.
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] pavior::files::FileError),
+    /// A directory, lock, address or another resource is unavailable.
     #[error("{subject}: {error}")]
     Io {
-        /// The file, address or resource.
+        /// The path, address or resource.
         subject: String,
         /// The operating system's error.
         error: io::Error,
@@ -44,6 +48,13 @@ pub enum SlurmError {
     /// The strategy or scheduler cannot be built, or start times cannot be predicted.
     #[error("{0}")]
     Planner(String),
+}
+
+impl SlurmError {
+    /// Creates an error that names a path.
+    pub(crate) fn of_path(path: &Path, error: io::Error) -> SlurmError {
+        SlurmError::Io { subject: pavior::files::shown(path), error }
+    }
 }
 
 /// The cause of a Slurm command's failure.

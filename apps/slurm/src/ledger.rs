@@ -166,7 +166,7 @@ impl Ledger {
     /// hold unknown nodes, treats every node as taken.
     fn unowned_nodes(&self) -> HashSet<NodeName> {
         let held: HashSet<&NodeName> = self.jobs.iter().flat_map(SlurmJob::owned).collect();
-        let all = self.unreadable.iter().any(Unreadable::may_hold_nodes);
+        let all = self.unreadable.iter().any(|record| record.may_hold_nodes);
         let taken = self.nodes.iter().filter(|node| all || node.condition == Condition::Taken);
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }

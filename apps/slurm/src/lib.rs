@@ -24,7 +24,6 @@ mod carry;
 mod config;
 mod daemon;
 mod error;
-mod files;
 mod gate;
 mod ledger;
 mod names;

@@ -293,9 +293,12 @@ impl Cycle<'_> {
             explanations.map(|job| (job.index, PendingNote::Explanation(job.request)));
         let notes = notes.iter().take(MAX_NOTED_JOBS);
         let notes = notes.map(|(index, note)| (*index, PendingNote::Ready(note)));
+        // Notes that change in every cycle must not keep other jobs from getting theirs.
+        let mut all: Vec<(usize, PendingNote<'_>)> = explanations.chain(notes).collect();
+        all.sort_by_key(|(index, _)| self.memory.noted_at(&world.ledger.jobs[*index]));
         let standing = self.state.planner.standing();
         let mut written = 0;
-        for (index, note) in explanations.chain(notes) {
+        for (index, note) in all {
             let job = &world.ledger.jobs[index];
             let known = self.memory.job(job);
             if known.note.as_ref().is_some_and(|(at, _)| at + NOTE_INTERVAL_S > now) {

@@ -29,7 +29,8 @@ fn act(rest: &[&str]) -> Result<(), SlurmError> {
     let Some((path, rest)) = rest.split_first() else {
         return Err(SlurmError::Config("a configuration file is required".into()));
     };
-    let (path, config) = (Path::new(path), Config::read(Path::new(path))?);
+    let path = Path::new(path);
+    let config = Config::read(path)?;
     match rest {
         [] => run(path, config, DaemonOptions::default()),
         ["--dry-run"] => run(path, config, DaemonOptions { dry_run: true, once: false }),

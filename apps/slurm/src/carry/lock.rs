@@ -5,10 +5,9 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::SlurmError;
-use crate::files::io_error;
 
 /// The lock that the active daemon holds.
 #[derive(Default)]
@@ -19,7 +18,7 @@ pub(crate) struct Lock {
 impl Lock {
     /// Returns true if this daemon is active, that is, if it holds the lock, can now acquire the
     /// lock, or needs no lock because none is configured.
-    pub(crate) fn acquire(&mut self, path: Option<&PathBuf>) -> Result<bool, SlurmError> {
+    pub(crate) fn acquire(&mut self, path: Option<&Path>) -> Result<bool, SlurmError> {
         let Some(path) = path else {
             self.held = None;
             return Ok(true);
@@ -30,22 +29,22 @@ impl Lock {
         self.held = None;
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(false).mode(0o600).open(path);
-        let file = file.map_err(|error| io_error(path, error))?;
+        let file = file.map_err(|error| SlurmError::of_path(path, error))?;
         match file.try_lock() {
             // Another process may have replaced the file in the meantime.
             Ok(()) if is_same_file(path, &file) => {
-                self.held = Some((path.clone(), file));
+                self.held = Some((path.to_path_buf(), file));
                 Ok(true)
             }
             Ok(()) | Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(error)) => Err(io_error(path, error)),
+            Err(TryLockError::Error(error)) => Err(SlurmError::of_path(path, error)),
         }
     }
 }
 
 /// Returns true if `path` still refers to the open `file`. A lock on a file that has been removed
 /// would not exclude other daemons.
-fn is_same_file(path: &PathBuf, file: &File) -> bool {
+fn is_same_file(path: &Path, file: &File) -> bool {
     let id = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
     let (open, current) = (file.metadata().map(id), std::fs::metadata(path).map(id));
     open.is_ok() && open.ok() == current.ok()

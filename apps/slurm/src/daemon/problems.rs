@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pavior::json::log;
 use serde_json::{Value, json};
 
-use crate::calls::now;
+use crate::calls::{is_recent, now};
 use crate::ledger::Ledger;
 
 /// The time between log lines about a persistent problem, in seconds.
@@ -37,7 +37,7 @@ impl Problem {
         match self {
             Problem::Skipped => "cycles are running again",
             Problem::Unreadable => "no more malformed records",
-            Problem::Overlap => "no more nodes held by two jobs",
+            Problem::Overlap => "no node is held by two jobs any longer",
             Problem::Boxless => "no more jobs without a box",
             Problem::Lock => "acquired the lock; now active",
             Problem::Gate => "gate check passed",
@@ -73,14 +73,17 @@ impl Problems {
         }
     }
 
+    /// Returns true if a problem has begun and has not ended.
+    pub(super) fn is_present(&self, problem: Problem) -> bool {
+        self.0.contains_key(&problem)
+    }
+
     /// Returns true if a problem has begun, has ended, or was last logged at least a minute ago.
     fn is_due(&mut self, problem: Problem, is_present: bool, now: u64) -> bool {
         if !is_present {
             return self.0.remove(&problem).is_some();
         }
-        let last = self.0.get(&problem).copied();
-        // If the clock was set back, the line must still be logged.
-        let is_due = last.is_none_or(|last| !(last..last + LOG_INTERVAL_S).contains(&now));
+        let is_due = !is_recent(self.0.get(&problem).copied(), now, LOG_INTERVAL_S);
         if is_due {
             self.0.insert(problem, now);
         }
@@ -115,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trouble_is_said_again_every_minute_until_it_ends() {
+    fn a_problem_is_logged_every_minute_until_it_ends() {
         let mut problems = Problems::default();
         let mut at = |problem, is_present, now| problems.is_due(problem, is_present, now);
         let logged: Vec<u64> = (0..180).filter(|&now| at(Problem::Unreadable, true, now)).collect();

@@ -24,7 +24,8 @@ impl Daemon {
         let licenses = format!("Licenses={license}:1");
         let exists = ledger.reservations.iter().any(|reservation| reservation.name == *license);
         let arguments: &[&str] = if exists {
-            &["update", &name, "Duration=UNLIMITED"]
+            // `Duration=UNLIMITED` would mean a year from the reservation's start.
+            &["update", &name, "EndTime=now+365days"]
         } else {
             let loaded = Call::new(Query::Show, &["config"]).answer()?;
             if let Some(line) = Lists::loaded(&loaded).problem(List::Licenses, None, &self.config) {

@@ -1,7 +1,10 @@
 //! Startup checks, which run before the daemon changes anything. A fault found here is permanent,
 //! so the daemon exits with a special status. If Slurm does not respond, the checks are retried.
 
-use crate::calls::{Call, Query};
+use pavior::json::log;
+use serde_json::json;
+
+use crate::calls::{Call, Query, now};
 use crate::ledger::site::{partition_record, value};
 use crate::ledger::{Ledger, NodeDifference};
 use crate::names::number;
@@ -33,11 +36,20 @@ fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     )))
 }
 
+/// Compares node names as [`compare_names`] does, and logs the differences.
+pub(super) fn check_names(config: &Config, ledger: &Ledger) -> Result<(), SlurmError> {
+    for difference in compare_names(config, ledger)? {
+        let details = json!({ "error": difference });
+        log(now(), "warn", "the configuration differs from Slurm's", details);
+    }
+    Ok(())
+}
+
 /// Compares the machine's node names with those in the partition. Returns the differences, which
-/// are to be logged. They may be intentional: a machine may have holes, and a partition may
-/// temporarily lack nodes. Returns an error if each side has nodes that the other lacks, or if the
-/// two sides have no node in common, because the configured names must then be wrong.
-pub(super) fn compare_names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
+/// may be intentional: a machine may have holes, and a partition may temporarily lack nodes.
+/// Returns an error if each side has nodes that the other lacks, or if the two sides have no node
+/// in common, because the configured names must then be wrong.
+fn compare_names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let difference = NodeDifference::new(config, ledger);
     let faults = difference.faults(config);
     let has_none = difference.missing.len() == config.names.len();
@@ -76,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn root_and_the_user_of_slurmctld_have_the_check_rights() {
+    fn root_and_the_user_of_slurmctld_may_make_changes() {
         assert!(check_rights(0, "slurm(64030)").is_ok());
         assert!(check_rights(64030, "slurm(64030)").is_ok());
         for slurm_user in ["root(0)", "slurm(6403)", "slurm(7)(64030)x", ""] {

@@ -7,10 +7,10 @@ const MAX_DEPTH: usize = 16;
 
 /// A constraint made of features, `&`, `|` and parentheses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Features {
-    One(String),
+pub(crate) enum Constraint {
+    Feature(String),
     /// The first operand, followed by the others, each with its preceding operator.
-    Joined(Box<Features>, Vec<(Connective, Features)>),
+    Joined(Box<Constraint>, Vec<(Connective, Constraint)>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,19 +19,19 @@ pub(crate) enum Connective {
     Or,
 }
 
-impl Features {
+impl Constraint {
     /// Parses a constraint. Returns `None` if the text is invalid or uses syntax that only Slurm
     /// supports: counts, brackets, braces or `!`.
-    pub(crate) fn parse(text: &str) -> Option<Features> {
+    pub(crate) fn parse(text: &str) -> Option<Constraint> {
         if text.len() > MAX_TEXT {
             return None;
         }
-        let (features, rest) = Features::parse_terms(text, 0)?;
-        rest.is_empty().then_some(features)
+        let (constraint, rest) = Constraint::parse_terms(text, 0)?;
+        rest.is_empty().then_some(constraint)
     }
 
-    fn parse_terms(text: &str, depth: usize) -> Option<(Features, &str)> {
-        let (first, mut rest) = Features::parse_operand(text, depth)?;
+    fn parse_terms(text: &str, depth: usize) -> Option<(Constraint, &str)> {
+        let (first, mut rest) = Constraint::parse_operand(text, depth)?;
         let mut others = Vec::new();
         loop {
             let operator = match rest.as_bytes().first() {
@@ -39,35 +39,34 @@ impl Features {
                 Some(b'|') => Connective::Or,
                 _ => break,
             };
-            let (next, behind) = Features::parse_operand(&rest[1..], depth)?;
+            let (next, behind) = Constraint::parse_operand(&rest[1..], depth)?;
             others.push((operator, next));
             rest = behind;
         }
         let whole =
-            if others.is_empty() { first } else { Features::Joined(Box::new(first), others) };
+            if others.is_empty() { first } else { Constraint::Joined(Box::new(first), others) };
         Some((whole, rest))
     }
 
-    fn parse_operand(text: &str, depth: usize) -> Option<(Features, &str)> {
+    fn parse_operand(text: &str, depth: usize) -> Option<(Constraint, &str)> {
         if let Some(inside) = text.strip_prefix('(') {
-            let (features, rest) = if depth < MAX_DEPTH {
-                Features::parse_terms(inside, depth + 1)?
-            } else {
+            if depth == MAX_DEPTH {
                 return None;
-            };
-            return Some((features, rest.strip_prefix(')')?));
+            }
+            let (inner, rest) = Constraint::parse_terms(inside, depth + 1)?;
+            return Some((inner, rest.strip_prefix(')')?));
         }
         let end = text.find(|c: char| !is_feature_char(c)).unwrap_or(text.len());
         let (name, rest) = text.split_at(end);
-        (!name.is_empty()).then(|| (Features::One(name.to_string()), rest))
+        (!name.is_empty()).then(|| (Constraint::Feature(name.to_string()), rest))
     }
 
     /// Returns true if a node with these features satisfies the constraint under both readings used
     /// by Slurm releases: left to right, and with `&` binding more tightly than `|`.
     pub(super) fn satisfied_by(&self, available: &[String]) -> bool {
         match self {
-            Features::One(name) => available.iter().any(|feature| feature == name),
-            Features::Joined(first, others) => {
+            Constraint::Feature(name) => available.iter().any(|feature| feature == name),
+            Constraint::Joined(first, others) => {
                 let first = first.satisfied_by(available);
                 let others: Vec<(Connective, bool)> = others
                     .iter()

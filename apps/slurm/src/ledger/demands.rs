@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::ledger::constraints::Features;
+use crate::ledger::constraints::Constraint;
 use crate::ledger::gres::{self, Gres};
 use crate::names::{NodeName, number};
 
 /// A job's demands on each node that it uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Demands {
-    pub(crate) features: Option<Features>,
+    pub(crate) constraint: Option<Constraint>,
     pub(crate) gres: Vec<Gres>,
     /// Memory in MiB.
     pub(crate) memory: u64,
@@ -55,15 +55,15 @@ pub(crate) struct DemandFields<'a> {
 impl DemandFields<'_> {
     /// Parses the fields. An error describes the first invalid field without quoting it.
     pub(crate) fn parse(self) -> Result<Demands, &'static str> {
-        let features = match self.features {
+        let constraint = match self.features {
             "(null)" | "" => None,
-            text => Some(Features::parse(text).ok_or("its constraint cannot be parsed")?),
+            text => Some(Constraint::parse(text).ok_or("its constraint cannot be parsed")?),
         };
         let count = |text: &str| number::<u64>(text).ok_or("its CPU count cannot be parsed");
         let (least, all) = (count(self.least_cpus)?, count(self.cpus)?);
         let cpus = least.max(all.div_ceil(u64::from(self.nodes.max(1))));
         Ok(Demands {
-            features,
+            constraint,
             gres: gres::parse(self.gres).ok_or("its GRES cannot be parsed")?,
             memory: mebibytes(self.memory).ok_or("its memory cannot be parsed")?,
             cpus,
@@ -83,11 +83,11 @@ impl Demands {
         // idle.
         let usable = match (wants_threads, threads) {
             (1.., 1..) if wants_threads < threads => {
-                offer.cpus * u64::from(wants_threads) / u64::from(threads)
+                offer.cpus.saturating_mul(wants_threads.into()) / u64::from(threads)
             }
             _ => offer.cpus,
         };
-        self.features.as_ref().is_none_or(|features| features.satisfied_by(&offer.features))
+        self.constraint.as_ref().is_none_or(|one| one.satisfied_by(&offer.features))
             && self.gres.iter().all(|gres| gres.satisfied_by(&offer.gres))
             && self.memory <= offer.memory
             && self.cpus <= usable

@@ -65,17 +65,14 @@ pub(crate) struct Unreadable {
     pub(crate) fault: &'static str,
     /// The nodes that the job holds or requests by name, if they can be parsed.
     pub(crate) nodes: Vec<NodeName>,
+    /// True if the job may hold nodes that the record does not reveal.
+    pub(crate) may_hold_nodes: bool,
 }
 
 impl Unreadable {
     /// Creates a record that reveals neither a job nor nodes.
-    pub(super) fn new(fault: &'static str) -> Unreadable {
-        Unreadable { job: None, fault, nodes: Vec::new() }
-    }
-
-    /// Returns true if the job may hold nodes that the record does not reveal.
-    pub(crate) fn may_hold_nodes(&self) -> bool {
-        self.fault != CONTROL_CHARACTERS
+    pub(crate) fn new(fault: &'static str) -> Unreadable {
+        Unreadable { job: None, fault, nodes: Vec::new(), may_hold_nodes: true }
     }
 }
 
@@ -108,19 +105,22 @@ pub(crate) fn read(
         match job(fields) {
             Ok(job) => {
                 if job.comment.is_err() {
-                    let job = Some(job.name);
-                    unreadable.push(Unreadable { job, ..Unreadable::new(CONTROL_CHARACTERS) });
+                    unreadable.push(Unreadable {
+                        job: Some(job.name),
+                        may_hold_nodes: false,
+                        ..Unreadable::new(CONTROL_CHARACTERS)
+                    });
                 }
                 jobs.push(job);
             }
             Err(fault) => unreadable.push(Unreadable {
                 job: fields[IDENTIFIER].parse().ok(),
-                fault,
                 nodes: [fields[HELD], fields[REQUESTED]]
                     .iter()
                     .filter_map(|text| node_list(text))
                     .flatten()
                     .collect(),
+                ..Unreadable::new(fault)
             }),
         }
     }

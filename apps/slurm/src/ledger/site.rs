@@ -1,6 +1,7 @@
 //! The parts of the site's Slurm configuration that affect job order, limits and preemption. Only
-//! operators can change them. The daemon reads them at startup and every minute. QOSes come from
-//! slurmdbd. While slurmdbd does not respond, the daemon uses the previous values.
+//! operators can change them. The daemon reads them at startup, every minute, and when a job
+//! arrives. QOSes come from slurmdbd. While slurmdbd does not respond, the daemon uses the previous
+//! values.
 
 use std::collections::HashMap;
 
@@ -200,7 +201,7 @@ fn examination_s(scheduler: &str, parameters: &str) -> u64 {
         "sched/backfill" => interval("bf_interval", 30),
         _ => interval("sched_interval", 60),
     };
-    (interval + interval.div_ceil(3)).min(MAX_INTERVAL_S)
+    interval.saturating_add(interval.div_ceil(3)).min(MAX_INTERVAL_S)
 }
 
 /// Returns Slurm's description of a partition, or `None` if none has this name.
@@ -279,7 +280,9 @@ mod tests {
         let backfill = |parameters: &str| examination_s("sched/backfill", parameters);
         assert_eq!((backfill("(null)"), backfill("bf_interval=1,bf_continue")), (40, 2));
         assert_eq!((backfill("bf_window=9, bf_interval=60"), backfill("bf_interval=x")), (80, 40));
-        assert_eq!(backfill("bf_interval=4000000"), MAX_INTERVAL_S);
+        for long in [4_000_000, u64::MAX] {
+            assert_eq!(backfill(&format!("bf_interval={long}")), MAX_INTERVAL_S);
+        }
         assert_eq!(examination_s("sched/builtin", "bf_interval=1"), 80);
     }
 

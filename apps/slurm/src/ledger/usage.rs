@@ -1,6 +1,7 @@
 //! Limits of arrays, QOSes and associations, and the usage that Slurm reports for them.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 mod grammar;
 mod reader;
@@ -74,7 +75,7 @@ pub(crate) enum Throttle {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) qos: HashMap<String, QosLimits>,
-    pub(crate) associations: HashMap<Member, Association>,
+    pub(crate) associations: Rc<HashMap<Member, Association>>,
     /// The throttles of arrays with waiting tasks.
     pub(crate) throttles: HashMap<u32, Throttle>,
 }

@@ -23,13 +23,12 @@ impl FromStr for JobName {
     type Err = InvalidName;
 
     fn from_str(text: &str) -> Result<JobName, InvalidName> {
-        let (number_text, task_text) = match text.split_once('_') {
-            Some((number, task)) => (number, Some(task)),
+        let (job, task) = match text.split_once('_') {
+            Some((job, task)) => (job, Some(number(task).ok_or(InvalidName)?)),
             None => (text, None),
         };
-        let number_read = number(number_text).filter(|&number| number > 0).ok_or(InvalidName)?;
-        let task = task_text.map(|task| number(task).ok_or(InvalidName)).transpose()?;
-        Ok(JobName { number: number_read, task })
+        let number = number(job).filter(|&number| number > 0).ok_or(InvalidName)?;
+        Ok(JobName { number, task })
     }
 }
 

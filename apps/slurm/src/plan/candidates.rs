@@ -19,12 +19,12 @@ use crate::plan::world::World;
 struct Key<'a> {
     demands: &'a Demands,
     /// The rules that reservations impose, or `None` if reservations are ignored.
-    rules: Option<Rules<'a>>,
+    rules: Option<ReservationRules<'a>>,
 }
 
 /// The effect of reservations on a job.
 #[derive(PartialEq, Eq, Hash)]
-struct Rules<'a> {
+struct ReservationRules<'a> {
     /// The reservation that the job uses, or an empty string.
     reservation: &'a str,
     /// True for each reservation that overlaps the job in time.
@@ -67,7 +67,7 @@ impl<'a> Candidates<'a> {
         let end = job.limit.map(|limit| self.world.now.saturating_add(limit));
         let reserved = self.reserved.iter();
         let overlapping = reserved.map(|(other, _)| other.overlaps(self.world.now, end)).collect();
-        let rules = Rules { reservation, overlapping };
+        let rules = ReservationRules { reservation, overlapping };
         Ok(self.pool(Key { demands, rules: Some(rules) }, planner))
     }
 
@@ -114,7 +114,7 @@ impl<'a> Candidates<'a> {
 
     /// Returns true if no reservation prevents the job from using a node.
     fn is_unreserved(&self, node: NodeId, condition: Condition, key: &Key<'_>) -> bool {
-        let Some(Rules { reservation, overlapping }) = &key.rules else { return true };
+        let Some(ReservationRules { reservation, overlapping }) = &key.rules else { return true };
         let (mut is_inside, mut must_stay_inside) = (false, false);
         for ((other, nodes), is_overlapping) in self.reserved.iter().zip(overlapping) {
             let is_reserved = nodes.contains(&node);

@@ -16,14 +16,14 @@ pub(crate) enum Change {
     Close { job: JobName, licenses: Licenses, wait_s: Option<u64>, priority: Priority },
     /// Requeues a job that has started on nodes outside its box.
     Requeue { job: JobName },
-    /// Permanently removes the license in a single update that also removes the nodes if the gate
-    /// is open. The job gets `priority` if given; otherwise, Slurm computes one.
-    Strip { job: JobName, licenses: Licenses, opened: bool, priority: Option<u64> },
+    /// Permanently removes the license. If the gate is open, `priority` is given, and the same
+    /// update removes the nodes.
+    Strip { job: JobName, licenses: Licenses, priority: Option<Priority> },
     /// Writes a note to the job's user.
     Comment { job: JobName, comment: Note },
 }
 
-/// The priority that a job gets when its gate closes.
+/// The priority that a job gets when its gate closes or is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
     /// The priority that Slurm computes.

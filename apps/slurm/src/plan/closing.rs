@@ -42,7 +42,13 @@ impl Cycle<'_> {
                 let since = *self.memory.job(job).opened.get_or_insert(now);
                 (since + self.patience(job) <= now).then_some(config.cooldown_s)
             }
-            Role::Preempting => (!self.is_preempting(job)).then_some(config.cooldown_s),
+            Role::Preempting => {
+                if self.is_preempting(job) {
+                    return None;
+                }
+                self.memory.job(job).no_eviction_until = now + NO_EVICTION_S;
+                Some(config.cooldown_s)
+            }
             Role::Ungated | Role::Held => Some(0),
             Role::Obstructed(_) => Some(1),
             Role::Requeued => Some(config.cooldown_s),
@@ -88,21 +94,15 @@ impl Cycle<'_> {
     }
 
     /// Returns true if Slurm is preempting jobs for this job or still has time to begin doing so.
-    /// Otherwise, suspends preemption for this job for a while.
     fn is_preempting(&mut self, job: &SlurmJob) -> bool {
         let World { ledger, now, .. } = self.world;
         let patience_s = self.patience(job);
-        let known = self.memory.job(job);
         let unknown = || Eviction { since: now, grace_s: 0, victims: HashSet::new() };
-        let eviction = known.eviction.get_or_insert_with(unknown);
+        let eviction = self.memory.job(job).eviction.get_or_insert_with(unknown);
         let running = ledger.jobs.iter().filter(|job| job.phase == Phase::Running);
         let running: HashSet<_> = running.map(SlurmJob::key).collect();
         let has_begun = !eviction.victims.is_subset(&running);
         let patience_s = patience_s + if has_begun { ENDING_S } else { 0 };
-        let is_in_time = now < eviction.since + patience_s + eviction.grace_s;
-        if !is_in_time {
-            known.no_eviction_until = now + NO_EVICTION_S;
-        }
-        is_in_time
+        now < eviction.since + patience_s + eviction.grace_s
     }
 }

@@ -199,12 +199,13 @@ impl<'a> Limits<'a> {
             ];
             let mut here = Vec::new();
             for (limits, owner, of) in parts {
-                for limit in limits.into_iter().flatten() {
+                let Some(limits) = limits else { continue };
+                for limit in limits {
                     if limit.most.is_none() || set.contains(&limit.kind) {
                         continue;
                     }
                     here.push(limit.kind);
-                    if let Some(used) = self.used(class, limits.map_or(&[], |all| all), limit) {
+                    if let Some(used) = self.used(class, limits, limit) {
                         meters.push(self.meter(owner.clone(), of.clone(), limit, used));
                     }
                 }

@@ -72,6 +72,11 @@ impl Memory {
         self.jobs.get(&job.key())
     }
 
+    /// Returns the time of a job's last note.
+    pub(super) fn noted_at(&self, job: &SlurmJob) -> Option<u64> {
+        self.get(job)?.note.as_ref().map(|(at, _)| *at)
+    }
+
     /// Returns the jobs for which other jobs are being preempted.
     pub(super) fn evicting(&self) -> HashSet<JobKey> {
         let evicting = self.jobs.iter().filter(|(_, job)| job.eviction.is_some());

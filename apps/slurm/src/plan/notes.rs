@@ -1,4 +1,4 @@
-//! Notes in AdminComment that tell users which box a job has or why it is waiting.
+//! Notes that tell users which box a job has or why it is waiting.
 
 use pavior::answers::{PlannedStart, Queued, Snapshot};
 use pavior::strategies::explain;

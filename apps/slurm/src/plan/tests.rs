@@ -305,8 +305,8 @@ fn a_malformed_record_reserves_its_nodes_only() {
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
     state.unreadable = vec![Unreadable {
         job: Some(job_name("7")),
-        fault: "its licenses cannot be parsed",
         nodes: names(&[0, 1]),
+        ..Unreadable::new("its licenses cannot be parsed")
     }];
     // The 2x1 box is rotated.
     assert_eq!(opened_gates(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7", "2 n4,n5"]);

@@ -180,11 +180,11 @@ fn preemption_advice(config: &Config, loaded: &str, site: &Site) -> Vec<String> 
         return advice;
     }
     let suspends = |mode: Mode| mode == Mode::Suspend;
-    let partitions = config.partitions.iter().filter_map(|name| site.partitions.get(name));
+    let mut partitions = config.partitions.iter().filter_map(|name| site.partitions.get(name));
     let by_partition = site.preemption == Preemption::ByPartition;
     let by_qos = site.preemption == Preemption::ByQos;
     if suspends(site.mode)
-        || by_partition && partitions.into_iter().any(|partition| suspends(partition.mode))
+        || by_partition && partitions.any(|partition| suspends(partition.mode))
         || by_qos && site.qos.values().any(|qos| qos.mode.is_some_and(suspends))
     {
         advice.push(
@@ -194,7 +194,7 @@ fn preemption_advice(config: &Config, loaded: &str, site: &Site) -> Vec<String> 
                 .into(),
         );
     }
-    if loaded.lines().any(|line| line.starts_with("PreemptMode") && line.contains("WITHIN")) {
+    if value(loaded, "PreemptMode").contains("WITHIN") {
         advice.push(
             "slurm.conf: PreemptMode=WITHIN compares priorities, but all running jobs have the \
              highest priority, so no job is preempted within its QOS"

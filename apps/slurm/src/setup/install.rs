@@ -4,11 +4,12 @@
 
 use std::path::Path;
 
+use pavior::files::{Limits, read_if_there, replace_public};
 use pavior::text::shell_word;
 
 use crate::setup::lists::{List, Lists};
 use crate::setup::{permissions, unit};
-use crate::{Config, SlurmError, files, gate};
+use crate::{Config, SlurmError, gate};
 
 /// The warning printed if the site's existing lists are unknown.
 const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld is not responding; in \
@@ -30,7 +31,7 @@ pub fn install(
     program: &Path,
     folder: &Path,
 ) -> Result<String, SlurmError> {
-    let error = |error| files::io_error(folder, error);
+    let error = |error| SlurmError::of_path(folder, error);
     std::fs::create_dir_all(folder).map_err(error)?;
     let folder = std::path::absolute(folder).map_err(error)?;
     let writable = permissions::writable_by_others(program, 0);
@@ -45,7 +46,7 @@ pub fn install(
         (folder.join(UNIT), gate::sealed("#", &unit::service_unit(config_path, start))),
     ];
     for (path, _) in &texts {
-        if files::read(path)?.is_some_and(|text| !gate::is_sealed(&text)) {
+        if read_if_there(path, Limits::DOCUMENT)?.is_some_and(|text| !gate::is_sealed(&text)) {
             return Err(SlurmError::Conflict(format!(
                 "{} has been edited or was not written by Pavior, so nothing was overwritten; \
                  move it elsewhere and run this command again",
@@ -56,7 +57,7 @@ pub fn install(
     let script = JobSubmit::plan(config, &folder)?;
     texts.extend(script.text.map(|text| (folder.join(gate::JOB_SUBMIT), text)));
     for (path, text) in &texts {
-        files::write(path, text)?;
+        replace_public(path, text.as_bytes())?;
     }
     let mut lines = vec![
         format!("written to {}:", folder.display()),
@@ -135,7 +136,7 @@ impl JobSubmit {
     fn plan(config: &Config, folder: &Path) -> Result<JobSubmit, SlurmError> {
         let module = gate::module_name(config);
         let path = folder.join(gate::JOB_SUBMIT);
-        let existing = files::read(&path)?;
+        let existing = read_if_there(&path, Limits::DOCUMENT)?;
         let name = gate::JOB_SUBMIT;
         if existing.as_deref().is_none_or(gate::is_sealed) {
             let mut modules = existing.map_or(Vec::new(), |text| gate::modules(&text));

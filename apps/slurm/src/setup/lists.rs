@@ -6,11 +6,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use pavior::files::{Limits, read_if_there};
 use pavior::text::shown;
 
+use crate::Config;
 use crate::calls::{Bounds, Call, Query};
 use crate::ledger::site::value;
-use crate::{Config, files};
 
 /// A list to which we add entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +50,8 @@ impl List {
     }
 }
 
-/// The maximum nesting depth of included files.
-const MAX_DEPTH: usize = 8;
+/// The maximum number of files to read, in case files include each other.
+const MAX_FILES: usize = 64;
 
 /// Limits on the call to Slurm. If they are exceeded, the files are written without Slurm's lists.
 const ANSWER_BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
@@ -70,7 +71,7 @@ impl Lists {
     /// Reads a slurm.conf and the files it includes. Returns `None` if slurm.conf is unreadable.
     pub(crate) fn from_file(path: &Path) -> Option<Lists> {
         let mut lists = Lists::default();
-        lists.read(path, 0)?;
+        lists.read(path, &mut { MAX_FILES })?;
         Some(lists)
     }
 
@@ -84,9 +85,10 @@ impl Lists {
         Lists::from_file(&folder.join("slurm.conf")).or_else(loaded)
     }
 
-    fn read(&mut self, path: &Path, depth: usize) -> Option<()> {
-        let bytes = files::read_bounded(path).ok()?;
-        let text = String::from_utf8_lossy(&bytes).replace("\\\n", " ");
+    /// Adds the lists in a file and in the files that it includes, up to `files_left` files in all.
+    fn read(&mut self, path: &Path, files_left: &mut usize) -> Option<()> {
+        *files_left = files_left.checked_sub(1)?;
+        let text = read_if_there(path, Limits::DOCUMENT).ok()??.replace("\\\n", " ");
         for line in text.lines() {
             // Spaces around the equals sign are not part of the value.
             let line = line.split('#').next().unwrap_or("");
@@ -94,9 +96,8 @@ impl Lists {
             let words: Vec<&str> = line.split_whitespace().collect();
             if let [include, name, ..] = words[..]
                 && include.eq_ignore_ascii_case("include")
-                && depth < MAX_DEPTH
             {
-                let _ = self.read(&path.with_file_name(name), depth + 1);
+                let _ = self.read(&path.with_file_name(name), files_left);
             }
             for (name, text) in words.iter().filter_map(|word| word.split_once('=')) {
                 let list =
@@ -252,8 +253,9 @@ mod tests {
         assert_eq!(Lists::from_file(&folder.path().join("slurm.conf")), None);
         assert_eq!(Lists::from_file(Path::new("/dev/zero")), None, "it has no end");
         let text = "# Licenses=no:1\nlicenses = \"matlab:4\" # four\nInclude more.conf\n\
-                    ClusterName=toy JobSubmitPlugins=\\\nthrottle\nInclude slurm.conf\n";
-        write("slurm.conf", text).unwrap();
+                    ClusterName=toy JobSubmitPlugins=\\\nthrottle\n";
+        let text = text.to_string() + &"Include slurm.conf\n".repeat(100);
+        write("slurm.conf", &text).unwrap();
         write("more.conf", "Licenses=idl:2\n").unwrap();
         let lists = Lists::near(folder.path()).unwrap();
         assert_eq!(lists.values(List::Licenses)[..2], ["matlab:4", "idl:2"]);

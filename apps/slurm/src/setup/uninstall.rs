@@ -7,15 +7,17 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
+use pavior::files::{self, Limits, read_if_there};
+
 use crate::calls::{Call, Operator, Query};
 use crate::carry;
 use crate::carry::lock::Lock;
 use crate::gate::{self, loaded::loaded_gate};
 use crate::ledger::site::{is_fifo, value};
-use crate::ledger::{JobKey, Ledger, Phase, SlurmJob};
+use crate::ledger::{JobKey, Ledger, Phase, SlurmJob, reservations};
 use crate::names::JobName;
-use crate::plan::change::{Change, TOP_PRIORITY};
-use crate::{Config, SlurmError, files};
+use crate::plan::change::{Change, Priority, TOP_PRIORITY};
+use crate::{Config, SlurmError};
 
 /// The maximum number of passes. Several may be needed if jobs arrive in the meantime.
 const MAX_ROUNDS: usize = 50;
@@ -43,7 +45,7 @@ pub struct Removal {
 /// changed.
 pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut lock = Lock::default();
-    if !lock.acquire(config.lock.as_ref())? {
+    if !lock.acquire(config.lock.as_deref())? {
         return Err(SlurmError::Conflict(STILL_RUNNING.into()));
     }
     let operator = Operator::new();
@@ -83,7 +85,7 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
 /// written by Pavior. Returns true if the file no longer calls the gate.
 fn remove_calls(config: &Config, folder: &Path, removal: &mut Removal) -> Result<bool, SlurmError> {
     let (name, path) = (gate::module_name(config), folder.join(gate::JOB_SUBMIT));
-    let text = files::read(&path)?.unwrap_or_default();
+    let text = read_if_there(&path, Limits::DOCUMENT)?.unwrap_or_default();
     if !text.contains(&name) {
         return Ok(true);
     }
@@ -98,7 +100,7 @@ fn remove_calls(config: &Config, folder: &Path, removal: &mut Removal) -> Result
     let mut others = gate::modules(&text);
     others.retain(|other| *other != name);
     // Slurm reloads the file for the next job.
-    files::write(&path, &gate::job_submit(&others))?;
+    files::replace_public(&path, gate::job_submit(&others).as_bytes())?;
     removal.done.push(format!("{} no longer calls the gate", path.display()));
     Ok(true)
 }
@@ -106,9 +108,9 @@ fn remove_calls(config: &Config, folder: &Path, removal: &mut Removal) -> Result
 /// Removes a machine's gate module, provided that Pavior wrote it and no one has edited it.
 fn remove_module(config: &Config, folder: &Path, removal: &mut Removal) -> Result<(), SlurmError> {
     let path = folder.join(gate::module_name(config));
-    let Some(text) = files::read(&path)? else { return Ok(()) };
+    let Some(text) = read_if_there(&path, Limits::DOCUMENT)? else { return Ok(()) };
     if gate::is_sealed(&text) {
-        std::fs::remove_file(&path).map_err(|error| files::io_error(&path, error))?;
+        files::remove(&path)?;
         removal.done.push(format!("{} was removed", path.display()));
     } else {
         removal.left.push(format!(
@@ -137,7 +139,7 @@ fn strip_all(
             job.licenses.has_gate(&config.license) && stripped.contains(&job.key())
         };
         if ledger.jobs.iter().any(is_gated_again) {
-            return Err(SlurmError::Conflict(STILL_RUNNING.into()));
+            return Err(still_gated(&objections));
         }
         let changes = strip_changes(config, &ledger, is_fifo);
         if changes.is_empty() && round > 0 {
@@ -151,6 +153,17 @@ fn strip_all(
     Ok((stripped.len(), objections))
 }
 
+/// Returns the error for a job that still has the gate's license after the license was removed.
+fn still_gated(objections: &[String]) -> SlurmError {
+    SlurmError::Conflict(match objections.first() {
+        Some(text) => format!(
+            "jobs still request the license, because Slurm rejected a change ({text}) or \
+             {STILL_RUNNING}"
+        ),
+        None => STILL_RUNNING.into(),
+    })
+}
+
 /// Returns the changes that remove the gates of waiting jobs.
 fn strip_changes(config: &Config, ledger: &Ledger, is_fifo: bool) -> Vec<Change> {
     let waits = |job: &&SlurmJob| job.phase == Phase::Pending;
@@ -158,32 +171,34 @@ fn strip_changes(config: &Config, ledger: &Ledger, is_fifo: bool) -> Vec<Change>
         |job: &SlurmJob| !job.requested_nodes.is_empty() && job.priority == u64::from(TOP_PRIORITY);
     let jobs = ledger.jobs.iter().filter(waits);
     let gated = jobs.filter(|job| job.licenses.has_gate(&config.license) || opened(job));
-    let strip = |job: &SlurmJob| {
+    let priority = |job: &SlurmJob| {
+        if !is_fifo {
+            return Priority::Computed;
+        }
         // With FIFO scheduling, Slurm would otherwise move the job behind all others.
         let later = ledger.jobs.iter().filter(waits).filter(|other| {
             other.submitted >= job.submitted
                 && other.priority < u64::from(TOP_PRIORITY)
                 && !opened(other)
         });
-        let priority = later.map(|other| other.priority).max().filter(|_| is_fifo);
-        Change::Strip {
-            job: job.name,
-            licenses: job.licenses.without_gate(&config.license),
-            opened: opened(job),
-            priority: priority.filter(|&priority| priority > 0),
-        }
+        let highest = later.map(|other| other.priority).max().filter(|&highest| highest > 0);
+        highest.map_or(Priority::Computed, Priority::Fixed)
+    };
+    let strip = |job: &SlurmJob| Change::Strip {
+        job: job.name,
+        licenses: job.licenses.without_gate(&config.license),
+        priority: opened(job).then(|| priority(job)),
     };
     gated.map(strip).collect()
 }
 
 /// Removes the license reservation if it exists.
 fn unreserve(operator: &Operator, license: &str) -> Result<&'static str, SlurmError> {
-    let name = format!("ReservationName={license}");
     let records = Call::new(Query::Show, &["reservation", "-o"]).answer()?;
-    if !records.lines().any(|line| line.split(' ').next() == Some(&name)) {
+    if !reservations::read(&records).iter().any(|reservation| reservation.name == license) {
         return Ok("the license reservation does not exist");
     }
-    operator.scontrol(&["delete", &name])?;
+    operator.scontrol(&["delete", &format!("ReservationName={license}")])?;
     Ok("the license reservation was removed")
 }
 
@@ -203,7 +218,7 @@ mod tests {
         if remove_calls(&config, folder.path(), &mut removal).unwrap() {
             remove_module(&config, folder.path(), &mut removal).unwrap();
         }
-        let read = move |name: &str| files::read(&folder.path().join(name)).unwrap();
+        let read = move |name: &str| std::fs::read_to_string(folder.path().join(name)).ok();
         (removal, read)
     }
 
@@ -227,6 +242,34 @@ mod tests {
         assert_eq!((removal.done.len(), read("pavior.lua")), (2, None), "{removal:?}");
         let script = read("job_submit.lua").unwrap();
         assert!(script.contains("{ \"pavior-b.lua\" }") && gate::is_sealed(&script), "{script}");
+    }
+
+    #[test]
+    fn opened_jobs_keep_their_place_under_fifo_scheduling() {
+        let config = Config::of_machine("mesh:4x2");
+        let nodes = vec!["n1".parse().unwrap()];
+        let top = u64::from(TOP_PRIORITY);
+        let waits = |name: &str, priority: u64| SlurmJob { priority, ..SlurmJob::waiting(name, 1) };
+        let opened = SlurmJob { requested_nodes: nodes, ..waits("1", top) };
+        let jobs = vec![opened, waits("2", 7), waits("3", 8)];
+        let ledger = Ledger { jobs, ..Ledger::default() };
+        let priorities = |is_fifo: bool| {
+            let changes = strip_changes(&config, &ledger, is_fifo).into_iter();
+            let priority = |change: Change| match change {
+                Change::Strip { priority, .. } => priority,
+                other => panic!("{other:?}"),
+            };
+            changes.map(priority).collect::<Vec<_>>()
+        };
+        assert_eq!(priorities(true), [Some(Priority::Fixed(8)), None, None]);
+        assert_eq!(priorities(false), [Some(Priority::Computed), None, None]);
+    }
+
+    #[test]
+    fn a_rejected_change_is_not_blamed_on_the_daemon_alone() {
+        assert_eq!(still_gated(&[]).to_string(), STILL_RUNNING);
+        let rejected = still_gated(&["Invalid license".into()]).to_string();
+        assert!(rejected.contains("rejected a change (Invalid license)"), "{rejected}");
     }
 
     #[test]

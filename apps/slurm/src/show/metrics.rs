@@ -35,15 +35,15 @@ pub(crate) struct Metrics {
     requeued_total: Counter,
     overlaps_total: Counter,
     cycle_seconds: Gauge<f64, AtomicU64>,
-    /// 1 if Slurm answered in the last cycle.
+    /// 1 if the last cycle succeeded.
     up: Gauge,
-    /// The end of the last cycle in which Slurm answered, in seconds since 1970.
+    /// The end of the last successful cycle, in seconds since 1970.
     last_success: Gauge,
     /// 1 if this daemon is active.
     active: Gauge,
     /// 1 if slurmctld is known to have loaded the gate, otherwise 0.
     gate: Gauge,
-    /// The number of malformed records in the last cycle in which Slurm answered.
+    /// The number of malformed records in the last successful cycle.
     malformed: Gauge,
     waiting: Gauge,
     opened: Gauge,
@@ -69,11 +69,7 @@ impl Metrics {
     pub(crate) fn register(all: &mut Registry) -> Metrics {
         Metrics {
             cycles: register(all, "cycles", "Number of completed cycles"),
-            failures: register(
-                all,
-                "failures",
-                "Number of cycles skipped because Slurm did not respond",
-            ),
+            failures: register(all, "failures", "Number of skipped cycles"),
             malformed_total: register(all, "unreadable", "Number of malformed records"),
             objections: register(all, "objections", "Number of changes rejected by Slurm"),
             opened_total: register(all, "opened", "Number of gates opened"),
@@ -85,11 +81,11 @@ impl Metrics {
             ),
             overlaps_total: register(all, "overlaps", "Number of nodes held by two jobs"),
             cycle_seconds: register(all, "cycle_seconds", "Duration of the last cycle, in seconds"),
-            up: register(all, "up", "1 if Slurm responded in the last cycle"),
+            up: register(all, "up", "1 if the last cycle succeeded"),
             last_success: register(
                 all,
                 "last_success_timestamp_seconds",
-                "End of the last cycle in which Slurm responded, as Unix time in seconds",
+                "End of the last successful cycle, as Unix time in seconds",
             ),
             active: register(all, "active", "1 if this daemon is active"),
             gate: register(

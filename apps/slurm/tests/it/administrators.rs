@@ -18,6 +18,8 @@ fn lists_of_the_site_are_kept(release: Release) {
     let folder = cluster.path().display().to_string();
     let program = format!("{} {folder}/pavior.toml", cluster.program());
     let check = |cluster: &Cluster| cluster.run(&format!("{program} check"));
+    let metrics = format!("metrics = \"127.0.0.1:{}\"", cluster.spare_port());
+    cluster.run(&format!("echo '{metrics}' >>{folder}/pavior.toml"));
     cluster.start_daemon();
     let licenses = "Licenses=matlab:4,pavior:1";
     let missing = format!("change the Licenses line to {licenses}, and restart slurmctld");
@@ -75,7 +77,8 @@ fn why_names_ungated_partitions_and_arrays(cluster: &Cluster, program: &str) {
         ];
         assert!(lines.iter().all(|line| told.contains(line)), "{told}");
     }
-    // A dry run exits by itself and reports that nothing was changed.
+    // A dry run, next to a daemon that serves metrics, exits by itself and reports that nothing was
+    // changed.
     let line = format!("timeout 100 {program} --dry-run 2>&1");
     let log = cluster.run(&line);
     assert!(log.trim().lines().last().unwrap().contains("dry run: nothing was changed"), "{log}");

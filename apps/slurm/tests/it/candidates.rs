@@ -1,6 +1,8 @@
 //! Tests for jobs that can run on only some of the nodes because of constraints, GRES, memory,
 //! excluded nodes or reservations.
 
+use std::time::Duration;
+
 use crate::cluster::{Cluster, Options, User};
 use crate::release::{Release, on_each_release};
 use crate::sites;
@@ -43,6 +45,13 @@ fn demands_and_reservations(release: Release) {
     cluster.run("scontrol delete ReservationName=pavior");
     let shown = "scontrol show reservation -o";
     cluster.wait_for(shown, 20, |text| text.contains("ReservationName=pavior "));
+    // The daemon renews a reservation that is about to end, for a year from now rather than from
+    // the reservation's start.
+    std::thread::sleep(Duration::from_millis(1500));
+    cluster.run("scontrol update ReservationName=pavior Duration=2-0");
+    let renewed =
+        |text: &str| text.contains("Duration=365-") && !text.contains("Duration=365-00:00:00");
+    cluster.wait_for(shown, 20, renewed);
     assert!(cluster.end_daemon());
 }
 

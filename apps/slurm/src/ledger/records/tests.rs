@@ -85,7 +85,7 @@ fn a_record_is_parsed() {
     let demands = job.demands.as_ref().unwrap();
     assert_eq!((demands.memory, demands.cpus, demands.excluded.len()), (3000, 2, 2));
     assert_eq!(job.reservation, "");
-    assert!(demands.features.is_some());
+    assert!(demands.constraint.is_some());
     assert_eq!(job.comment.as_deref(), Ok("shape=2x2 a|b"));
     assert_eq!(unreadable, []);
     assert_eq!(parse(""), (Vec::new(), Vec::new()));

@@ -1,24 +1,25 @@
 //! Requests limits from Slurm, but no more often than necessary.
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use super::throttles::{self, Throttles};
 use super::{Association, Member, Throttle, Usage, grammar};
-use crate::calls::{Call, Query};
+use crate::calls::{Call, Query, is_recent};
 use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
 
 /// The interval between requests, in seconds. It applies to association limits while none are set,
 /// and to any array throttle that `squeue` does not print.
-const CHECK_INTERVAL_S: u64 = 30;
+pub(super) const CHECK_INTERVAL_S: u64 = 30;
 
 /// A reader that requests limits and caches them between cycles.
 #[derive(Default)]
 pub(crate) struct Reader {
     /// The time of the last request for association limits, if any.
     requested_at: Option<u64>,
-    associations: HashMap<Member, Association>,
+    associations: Rc<HashMap<Member, Association>>,
     /// The number of malformed association records.
     malformed_associations: usize,
     throttles: Throttles,
@@ -63,14 +64,14 @@ impl Reader {
         usage.qos = qos;
         let is_limited = |one: &Association| one.limits.iter().any(|limit| limit.most.is_some());
         let has_limits = self.associations.values().any(is_limited);
-        if has_limits || !is_recent(self.requested_at, now) {
+        if has_limits || !is_recent(self.requested_at, now, CHECK_INTERVAL_S) {
             let records = Call::new(Query::Show, &["assoc_mgr", "flags=assoc", "-o"]).answer()?;
-            (self.associations, self.malformed_associations) =
-                grammar::parse_associations(&records);
+            let (associations, malformed) = grammar::parse_associations(&records);
+            (self.associations, self.malformed_associations) = (Rc::new(associations), malformed);
             self.requested_at = Some(now);
         }
         self.malformed = malformed_qos + self.malformed_associations;
-        usage.associations.clone_from(&self.associations);
+        usage.associations = Rc::clone(&self.associations);
         Ok(usage)
     }
 
@@ -92,12 +93,6 @@ impl Reader {
     }
 }
 
-/// Returns true if a request was made less than [`CHECK_INTERVAL_S`] ago. Returns false if the
-/// clock has been set back.
-pub(super) fn is_recent(requested_at: Option<u64>, now: u64) -> bool {
-    requested_at.is_some_and(|at| (at..at + CHECK_INTERVAL_S).contains(&now))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,11 +103,5 @@ mod tests {
         let mut reader = Reader { malformed: 1, ..Reader::default() };
         let usage = reader.read(&config, &Site::default(), &Ledger::default(), 100).unwrap();
         assert_eq!((usage, reader.malformed), (Usage::default(), 0));
-    }
-
-    #[test]
-    fn a_request_is_recent_for_30_seconds() {
-        assert!(is_recent(Some(0), 0) && is_recent(Some(100), 129));
-        assert!(!is_recent(None, 0) && !is_recent(Some(100), 130) && !is_recent(Some(100), 99));
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::reader::is_recent;
+use super::reader::CHECK_INTERVAL_S;
 use super::{Throttle, grammar};
 use crate::SlurmError;
-use crate::calls::{Call, Output, Query};
+use crate::calls::{Call, Output, Query, is_recent};
 
 /// The maximum number of arrays whose throttles are requested per cycle.
 const MAX_ARRAYS: usize = 8;
@@ -62,7 +62,7 @@ impl Throttles {
     /// Returns the arrays whose throttles are due for a request, least recently requested first.
     fn due(&self, arrays: &BTreeSet<u32>, now: u64) -> Vec<u32> {
         let requested_at = |array: u32| self.known.get(&array).map(|known| known.requested_at);
-        let is_due = |array: &u32| !is_recent(requested_at(*array), now);
+        let is_due = |array: &u32| !is_recent(requested_at(*array), now, CHECK_INTERVAL_S);
         let mut due: Vec<u32> = arrays.iter().copied().filter(is_due).collect();
         due.sort_by_key(|&array| (self.first != Some(array), requested_at(array)));
         due

@@ -34,7 +34,7 @@ fn usage(
     }
     for (account, user, parent, limit) in associations {
         let member = Member { account: (*account).into(), user: *user, partition: String::new() };
-        let association = usage.associations.entry(member).or_default();
+        let association = Rc::make_mut(&mut usage.associations).entry(member).or_default();
         association.parent = parent.map(Into::into);
         association.limits.push(*limit);
     }

@@ -79,6 +79,17 @@ fn an_unchanged_note_is_written_once() {
 }
 
 #[test]
+fn notes_that_keep_changing_do_not_displace_others() {
+    // Job 9 is past its time limit, so the planned start of every other job keeps changing.
+    let mut jobs = vec![running("9", "4x2", &[0, 1, 2, 3, 4, 5, 6, 7], 1)];
+    jobs.extend((1..=4).map(|number| shaped(&number.to_string(), "4x2", 8, 9)));
+    jobs.push(job("5", 5, 9));
+    let (mut run, ledger) = (Run::new("easy"), ledger(jobs));
+    assert!(!note_for(&run.decide(&ledger, 2000), "4").is_empty());
+    assert!(note_for(&run.decide(&ledger, 2010), "5").contains("not placed"));
+}
+
+#[test]
 fn a_job_with_control_characters_is_not_placed_and_gets_a_note() {
     let bad = || SlurmJob { comment: Err(ControlCharacters), ..shaped("1", "2x2", 4, 9) };
     let runs =
