@@ -45,7 +45,7 @@ impl Metrics {
             overlaps: register(
                 all,
                 "overlaps",
-                "Number of nodes that belong to two confirmed placements",
+                "Number of nodes found in two confirmed placements, summed over all plans",
             ),
             changes: register(all, "changes", "Number of changes made, by kind"),
             rejections: register(

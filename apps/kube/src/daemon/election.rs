@@ -178,7 +178,7 @@ impl Candidate {
     /// Releases the Lease if this replica is active. If that fails, the Lease expires on its own.
     async fn release(&self, writer: &Writer) {
         let is_leader = self.is_leader(Instant::now());
-        let Some(mut lease) = self.lease().cloned().filter(|_| is_leader) else { return };
+        let Some(mut lease) = self.lease().filter(|_| is_leader).cloned() else { return };
         if let Some(spec) = &mut lease.spec {
             spec.holder_identity = None;
         }

@@ -15,7 +15,7 @@ use crate::write::{WriteError, Writer};
 /// The minimum time between two events on the same Job, and between a rejected event and the next
 /// event in the same namespace.
 const EVENT_INTERVAL: Duration = Duration::from_secs(30);
-/// The maximum number of events per reconciliation.
+/// The maximum number of events per machine and reconciliation.
 const MAX_EVENTS: usize = 16;
 
 /// A Job's latest event.
@@ -25,19 +25,17 @@ struct LastEvent {
     why: Option<String>,
 }
 
-/// The latest events, and the number of events in this reconciliation.
+/// The latest events and rejections.
 #[derive(Default)]
 pub(super) struct EventPublisher {
     latest: HashMap<Uid, LastEvent>,
     /// The time of the latest rejection in each namespace.
     rejected_at: HashMap<String, Instant>,
-    sent: usize,
 }
 
 impl EventPublisher {
-    /// Begins a reconciliation, and forgets Jobs that no longer exist.
-    pub(super) fn begin(&mut self, world: &World) {
-        self.sent = 0;
+    /// Forgets Jobs that no longer exist and rejections that are no longer recent.
+    pub(super) fn retain(&mut self, world: &World) {
         self.latest.retain(|uid, _| world.jobs.contains_key(uid));
         self.rejected_at.retain(|_, at| at.elapsed() < EVENT_INTERVAL);
     }
@@ -52,17 +50,17 @@ impl EventPublisher {
         now: i64,
         deadline: Instant,
     ) -> Duration {
-        let mut delay = IDLE_PAUSE;
+        let (mut delay, mut sent) = (IDLE_PAUSE, 0);
         for waiting in self.changed(all) {
             let remaining = self.remaining(waiting);
             if !remaining.is_zero() {
                 delay = delay.min(remaining);
                 continue;
             }
-            if self.sent == MAX_EVENTS || Instant::now() >= deadline {
+            if sent == MAX_EVENTS || Instant::now() >= deadline {
                 return RETRY_DELAY;
             }
-            self.sent += 1;
+            sent += 1;
             let (job, at) = (&waiting.job, Instant::now());
             let fields = json!({ "namespace": job.namespace, "name": job.name });
             let result = writer.publish_event(waiting, now).await;

@@ -32,8 +32,9 @@ use crate::write::Writer;
 use election::Election;
 use reconciler::Reconciler;
 
-/// The maximum delay before the next plan if nothing changes.
-const IDLE_PAUSE: Duration = Duration::from_hours(24);
+/// The maximum delay before the next plan if nothing changes. Plans depend on the time, for example
+/// because a maintenance period ends.
+const IDLE_PAUSE: Duration = Duration::from_mins(1);
 /// The delay before the next plan if a write must be retried or the plan depends on the time.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// The delay before repeating a rejected write or an action on an unchanged object.

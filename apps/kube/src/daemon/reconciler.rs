@@ -132,7 +132,6 @@ impl Reconciler {
         self.reporter.health.begin();
         self.pause = IDLE_PAUSE;
         self.forget(world);
-        self.events.begin(world);
         let index = Index::of(world);
         let mut faults = BTreeMap::new();
         for machine in world.machines.values() {
@@ -152,13 +151,14 @@ impl Reconciler {
         Ok(())
     }
 
-    /// Forgets machines that no longer exist and actions that are no longer recent.
+    /// Forgets objects that no longer exist and actions that are no longer recent.
     fn forget(&mut self, world: &World) {
         let is_deleted = |name: &String| !world.machines.contains_key(name);
         for name in self.memory.keys().filter(|name| is_deleted(name)) {
             self.hide(name);
         }
         self.memory.retain(|name, _| !is_deleted(name));
+        self.events.retain(world);
         self.statuses.retain(world);
         self.recent.retain(|_, at| at.elapsed() < REPEAT_DELAY);
     }

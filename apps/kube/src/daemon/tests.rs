@@ -168,6 +168,27 @@ async fn a_reconciliation_publishes_few_events_and_none_twice() {
 }
 
 #[tokio::test]
+async fn a_machine_with_many_events_does_not_delay_others() {
+    let mut replica = Replica::start(accept).await;
+    replica.add_machine("a", 1, &json!({}));
+    (10..50).for_each(|job| replica.add_job("team", &format!("job{job}")));
+    replica.add_job("stray", "stray");
+    let stray = replica.cluster.world.jobs.values_mut().find(|job| job.name() == "stray").unwrap();
+    let annotations = stray.metadata.annotations.as_mut().unwrap();
+    annotations.insert("pavior.dev/machine".into(), "other".into());
+    replica.reconcile().await;
+    assert_eq!(replica.writes("/namespaces/team/events"), 16);
+    assert_eq!(replica.writes("/namespaces/stray/events"), 1);
+}
+
+#[tokio::test]
+async fn an_idle_replica_plans_again_in_case_maintenance_ends() {
+    let mut replica = Replica::start(accept).await;
+    replica.reconcile().await;
+    assert!(replica.reconciler.pause() <= Duration::from_mins(1));
+}
+
+#[tokio::test]
 async fn metrics_omit_faulty_and_deleted_machines() {
     let mut replica = Replica::start(accept).await;
     let free = "pavior_kube_nodes_free{machine=\"m\"}";

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::kueue::Quota;
 use super::object::{
-    BOX, Condition, GLOBAL_INDEX, Object as _, SECONDS, SHAPE, Uid, parse_digits, resource, slim,
+    BOX, Condition, GLOBAL_INDEX, Object as _, SECONDS, SHAPE, parse_digits, resource, slim,
 };
 use super::pod::PodSpec;
 
@@ -74,8 +74,8 @@ impl Job {
     }
 
     /// Returns the controller's uid if the Job shares a box with the other Jobs in its set.
-    pub(crate) fn set(&self) -> Option<Uid> {
-        self.owner().filter(|_| self.shares_box())
+    pub(crate) fn set(&self) -> Option<&str> {
+        self.owner_id().filter(|_| self.shares_box())
     }
 
     /// Returns true if the Job shares a box with its controller's other Jobs.

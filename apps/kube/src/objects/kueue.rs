@@ -94,6 +94,7 @@ pub(crate) enum CheckState {
 }
 
 impl CheckState {
+    /// Returns Kueue's name for the state, or a description if the state is unknown.
     pub(crate) fn name(self) -> &'static str {
         match self {
             CheckState::Pending => "Pending",

@@ -115,9 +115,9 @@ pub(crate) struct MachineStatus {
     /// The reason why the machine is not used.
     // `None` is written as null, because a merge patch does not change absent members.
     pub(crate) fault: Option<String>,
-    /// The number of the machine's nodes that exist in the cluster.
+    /// The number of coordinates that belong to exactly one node in the cluster.
     pub(crate) known: u32,
-    /// The number of the machine's nodes that do not exist in the cluster.
+    /// The number of coordinates that belong to no node, or to more than one.
     pub(crate) missing: u32,
     /// The first few unusable nodes, with the reasons.
     pub(crate) contradictory: Vec<String>,
@@ -125,7 +125,7 @@ pub(crate) struct MachineStatus {
     pub(crate) free: u32,
     /// The number of busy nodes.
     pub(crate) busy: u32,
-    /// The number of nodes that exist in the cluster but are unavailable.
+    /// The number of known nodes that are unavailable.
     pub(crate) unavailable: u32,
     /// The number of waiting Jobs.
     pub(crate) waiting: u32,

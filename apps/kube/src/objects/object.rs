@@ -22,13 +22,13 @@ pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 /// The scheduling gate on pods that are waiting for a box.
 pub(crate) const GATE: &str = "pavior.dev/placement";
 
+/// The maximum length of an annotation. Longer annotations are dropped.
+const MAX_ANNOTATION_LENGTH: usize = 256;
+
 /// Parses a number without a sign. `parse` alone would also accept `+1`.
 pub(crate) fn parse_digits<T: FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
-
-/// The maximum length of an annotation. Longer annotations are dropped.
-const MAX_ANNOTATION_LENGTH: usize = 256;
 
 /// Implements `kube::Resource` for a type that has a subset of a kind's fields.
 macro_rules! resource {
@@ -175,6 +175,7 @@ pub(crate) trait Object: kube::Resource {
 
 impl<K: kube::Resource> Object for K {}
 
+/// A condition in an object's status.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Condition {
     #[serde(rename = "type")]

@@ -1,5 +1,6 @@
-//! Computes forecasts for the page on a separate thread, at most once every 30 seconds and only if
-//! the nodes or the queue have changed.
+//! Computes forecasts for the page on a separate thread, at most once every 30 seconds, each from a
+//! plan. If the nodes or the queue have changed, a plan is made as soon as a forecast is due.
+//! Otherwise, the forecast waits for the next plan.
 #![allow(clippy::disallowed_methods, reason = "the clock limits how often forecasts run")]
 
 use std::time::{Duration, Instant};

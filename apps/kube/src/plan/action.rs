@@ -58,7 +58,7 @@ pub(crate) enum Action {
     /// Deletes an open pod that has no placement or targets the wrong node.
     Remove { pod: ObjectRef, why: String, absent: Option<Absence> },
     /// Adds our exclusive resource to a node's status.
-    Offer { node: ObjectRef, resource: String },
+    Offer { node: ObjectRef },
 }
 
 impl Action {
@@ -92,7 +92,7 @@ impl Action {
             | Action::Withdraw { placement: object, .. }
             | Action::Open { pod: object, .. }
             | Action::Remove { pod: object, .. }
-            | Action::Offer { node: object, .. }
+            | Action::Offer { node: object }
             | Action::Check(CheckUpdate { workload: object, .. })
             | Action::Activate { check: object } => object,
         }

@@ -3,7 +3,6 @@
 //! admitted Job loses its box, its check stays unchanged for the same length of time, because if
 //! the check were `Pending`, Kueue would stop the Job but keep its quota reserved.
 
-use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use pavior_cluster::date;
@@ -12,7 +11,7 @@ use super::action::{Action, CheckAnswer, CheckUpdate};
 use super::context::PlanContext;
 use super::memory::Memory;
 use super::records::Record;
-use super::waiting::{Prospect, Waiting, unassigned};
+use super::waiting::{Prospect, Waiting, unassigned_job};
 use crate::objects::{CheckState, Job, Object as _, ObjectRef, Placement, Quota, Workload};
 use crate::world::{Index, quota};
 
@@ -31,7 +30,7 @@ pub(super) fn answer(
     waiting: &[Waiting],
     memory: &mut Memory,
 ) -> Vec<Action> {
-    let PlanContext { index, now, .. } = context;
+    let index = context.index;
     let Some(machine) = index.world.machines.get(context.layout.name) else { return Vec::new() };
     let mut actions = Vec::new();
     let quota_s = machine.spec.quota_seconds.unwrap_or(DEFAULT_QUOTA_S);
@@ -42,32 +41,45 @@ pub(super) fn answer(
         }
         actions.extend(answer_strays(index, name, quota_s));
     }
-    let mut quota_since = HashMap::new();
+    actions.extend(answer_jobs(context, quota_s, records, waiting, memory));
+    actions
+}
+
+/// Answers the checks on a machine's Jobs that hold quota.
+fn answer_jobs(
+    context: PlanContext<'_>,
+    quota_s: u64,
+    records: &[Record<'_>],
+    waiting: &[Waiting],
+    memory: &mut Memory,
+) -> Vec<Action> {
+    let earlier = std::mem::take(&mut memory.quota_since);
+    let mut actions = Vec::new();
     let mut with_quota = with_quota(context).peekable();
     // Most clusters have no Kueue.
-    if with_quota.peek().is_some() {
-        let (placements, waiting) = (valid_placements(records), by_job(waiting));
-        for (job, quota) in with_quota {
-            let placement = placements.get(job.id()).copied().filter(|_| !job.is_finished());
-            let answer = if job.is_finished() {
-                answer_finished(job, quota)
-            } else if let Some(placement) = placement {
-                job.is_suspended().then(|| answer_placed(placement))
-            } else {
-                // Proposals do not count, because they may be withdrawn repeatedly.
-                let uid = quota.workload.uid.clone();
-                let since = memory.quota_since.get(&uid).copied().unwrap_or(now);
-                quota_since.insert(uid, since);
-                let answer = waiting.get(job.id()).map(|reason| {
-                    answer_waiting(reason, quota_s, now >= since.saturating_add(quota_s as i64))
-                });
-                answer.filter(|answer| job.is_suspended() || answer.state != CheckState::Pending)
-            };
-            let answer = answer.filter(|answer| !is_current(quota, answer));
-            actions.extend(answer.map(|answer| check_action(quota, answer, placement)));
-        }
+    if with_quota.peek().is_none() {
+        return actions;
     }
-    memory.quota_since = quota_since;
+    let (placements, waiting) = (valid_placements(records), by_job(waiting));
+    for (job, quota) in with_quota {
+        let placement = placements.get(job.id()).copied().filter(|_| !job.is_finished());
+        let answer = if job.is_finished() {
+            answer_finished(job, quota)
+        } else if let Some(placement) = placement {
+            job.is_suspended().then(|| answer_placed(placement))
+        } else {
+            // Proposals do not count, because they may be withdrawn repeatedly.
+            let uid = quota.workload.uid.clone();
+            let since = earlier.get(&uid).copied().unwrap_or(context.now);
+            memory.quota_since.insert(uid, since);
+            let is_late = context.now >= since.saturating_add(quota_s as i64);
+            let reason = waiting.get(job.id());
+            let answer = reason.map(|reason| answer_waiting(reason, quota_s, is_late));
+            answer.filter(|answer| job.is_suspended() || answer.state != CheckState::Pending)
+        };
+        let answer = answer.filter(|answer| !is_current(quota, answer));
+        actions.extend(answer.map(|answer| check_action(quota, answer, placement)));
+    }
     actions
 }
 
@@ -99,30 +111,20 @@ fn by_job(waiting: &[Waiting]) -> HashMap<&str, &Waiting> {
 /// Answers the checks on Workloads that have no machine but are in a queue that requires our check.
 fn answer_strays(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> {
     let kueue = &index.world.kueue;
-    let strays = LazyCell::new(|| unassigned(index));
-    let mut actions = Vec::new();
-    for workload in kueue.workloads.values() {
-        let quota = quota(kueue, workload).filter(|quota| quota.reserved);
-        let quota = quota.filter(|quota| quota.check.name == check);
-        let is_open = |quota: &Quota| quota.check.state == CheckState::Pending;
-        let Some(quota) = quota.filter(is_open) else { continue };
-        let answer = answer_stray(index, workload, || strays.as_slice(), quota_s);
-        actions.extend(answer.map(|answer| check_action(&quota, answer, None)));
-    }
-    actions
+    let answers = kueue.workloads.values().filter_map(|workload| {
+        let quota = quota(kueue, workload).filter(|quota| quota.reserved)?;
+        let is_open = quota.check.name == check && quota.check.state == CheckState::Pending;
+        let answer = answer_stray(index, workload, quota_s).filter(|_| is_open)?;
+        Some(check_action(&quota, answer, None))
+    });
+    answers.collect()
 }
 
 /// Answers the check on a Workload unless its Job has a machine.
-fn answer_stray<'s>(
-    index: &Index<'_>,
-    workload: &Workload,
-    strays: impl FnOnce() -> &'s [Waiting],
-    quota_s: u64,
-) -> Option<CheckAnswer> {
+fn answer_stray(index: &Index<'_>, workload: &Workload, quota_s: u64) -> Option<CheckAnswer> {
     match workload.job().and_then(|uid| index.job(&uid)) {
         Some(job) if job.shape().is_some() => {
-            let stray = strays().iter().find(|stray| stray.job.uid.0 == job.id())?;
-            Some(answer_waiting(stray, quota_s, false))
+            Some(answer_waiting(&unassigned_job(index, job)?, quota_s, false))
         }
         // The Job may be newer than the latest list.
         None if workload.controller().is_some_and(|owner| owner.kind == "Job") => None,

@@ -48,7 +48,7 @@ impl<'a> MachineState<'a> {
         group: &JobGroup<'a>,
         request: Request,
     ) -> Result<Request, Refusal> {
-        if !self.could_fit(&request) {
+        if !self.planner.could_ever_fit(&request) {
             let why = format!("its shape does not fit on {}", layout.config.grid);
             return Err(Refusal::new(Prospect::Invalid, why));
         }
@@ -64,21 +64,16 @@ impl<'a> MachineState<'a> {
             return Ok(request);
         }
         let confined = request.within(self.pools.pool(&mut self.planner, current));
-        if self.could_fit(&confined) {
+        if self.planner.could_ever_fit(&confined) {
             return Ok(confined);
         }
         // Avoided nodes and nodes with temporary taints may become usable, so the Job can wait.
         let later = request.within(self.pools.pool(&mut self.planner, eventual));
-        if self.could_fit(&later) {
+        if self.planner.could_ever_fit(&later) {
             return Ok(confined);
         }
         let why = "no box of its shape satisfies its selectors, affinity and tolerations";
         Err(Refusal::new(Prospect::Blocked, why))
-    }
-
-    /// Returns true if a request would fit if there were no other jobs on the machine.
-    fn could_fit(&mut self, request: &Request) -> bool {
-        self.planner.could_ever_fit(request)
     }
 }
 

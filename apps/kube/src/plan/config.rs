@@ -140,26 +140,26 @@ impl MachineConfig {
     /// Converts a shape in chips to its sides in nodes.
     ///
     /// # Errors
-    /// Returns a sentence that does not quote the shape but refers to it as `shape`, for example
+    /// Returns a sentence that does not quote the shape but refers to it as `name`, for example
     /// `its shape`.
-    pub(super) fn sides_in_nodes(&self, text: &str, shape: &str) -> Result<Sides, String> {
+    pub(super) fn sides_in_nodes(&self, text: &str, name: &str) -> Result<Sides, String> {
         let axes = self.grid.axes();
         if !has_shape_syntax(text) {
-            return Err(format!("{shape} is not valid; use 1 to 3 sides, such as 4x4x2"));
+            return Err(format!("{name} is not valid; use 1 to 3 sides, such as 4x4x2"));
         }
         let sides = text.split('x').count();
         if sides != axes {
-            return Err(format!("{shape} has {sides} sides, but the machine has {axes} axes"));
+            return Err(format!("{name} has {sides} sides, but the machine has {axes} axes"));
         }
         let Ok(Ask::Shape(chips)) = Ask::typed(Some(text), None, &self.grid) else {
-            return Err(format!("{shape} does not fit on the machine"));
+            return Err(format!("{name} does not fit on the machine"));
         };
         let mut nodes = [1; 3];
         for axis in 0..axes {
             if chips[axis] % self.host[axis] != 0 {
                 let host = format_sides(self.host, axes);
                 let why = "must be multiples of the host's sides";
-                return Err(format!("the sides of {shape} {why}, {host}"));
+                return Err(format!("the sides of {name} {why}, {host}"));
             }
             nodes[axis] = chips[axis] / self.host[axis];
         }

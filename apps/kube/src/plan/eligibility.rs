@@ -25,9 +25,9 @@ impl Refusal {
     }
 }
 
-/// A reason not to queue a group.
+/// The reason why a group has no request.
 #[derive(Debug)]
-pub(super) enum Rejection {
+pub(super) enum Ineligible {
     /// The set may still be incomplete.
     Incomplete(String),
     Refused(Refusal),
@@ -37,9 +37,9 @@ pub(super) enum Rejection {
 ///
 /// # Errors
 /// Returns the reason for not queuing the group, without user-supplied text.
-pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Request, Rejection> {
+pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Request, Ineligible> {
     let shape = group.first().shape().unwrap_or_default();
-    let refuse = |why| Rejection::Refused(Refusal::new(Prospect::Invalid, why));
+    let refuse = |why| Ineligible::Refused(Refusal::new(Prospect::Invalid, why));
     let nodes = config.sides_in_nodes(shape, "its shape").map_err(refuse)?;
     check(group, volume(nodes))?;
     let request = Request::shape(nodes);
@@ -50,8 +50,8 @@ pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Re
 ///
 /// # Errors
 /// Returns the reason for not queuing the group, without user-supplied text.
-fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
-    let refuse = |prospect, why: &str| Err(Rejection::Refused(Refusal::new(prospect, why)));
+fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Ineligible> {
+    let refuse = |prospect, why: &str| Err(Ineligible::Refused(Refusal::new(prospect, why)));
     let invalid = |why: &str| refuse(Prospect::Invalid, why);
     let is_indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
     if !group.jobs().iter().all(is_indexed) {
@@ -61,10 +61,10 @@ fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
         return invalid("pavior.dev/box=set requires a controller, such as a JobSet");
     }
     if let Some(why) = group.mismatch(nodes) {
-        return Err(Rejection::Incomplete(why));
+        return Err(Ineligible::Incomplete(why));
     }
-    if group.is_suspended() {
-        return Err(Rejection::Incomplete("a Job in its set is suspended".to_string()));
+    if group.has_idle_job() {
+        return Err(Ineligible::Incomplete("a Job in its set is suspended".to_string()));
     }
     if NodeRequirements::distinct(group.jobs()).len() > MAX_REQUIREMENTS {
         return invalid(&format!(

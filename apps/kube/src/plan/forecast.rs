@@ -28,17 +28,18 @@ const TICKS_PER_SECOND: u64 = TimeUnit::SECOND.ticks;
 /// The completed Jobs on a machine.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The latest Jobs, in the order in which they were seen.
+    /// The latest Jobs, in the order in which they were seen and, within a plan, ended.
     runs: VecDeque<(Run, Kind)>,
     /// The uids of recorded Jobs that still exist in the cluster.
     uids: HashSet<Uid>,
 }
 
 impl History {
-    /// Adds completed groups whose start times are known. Runs in O(n) time for n Jobs.
+    /// Adds completed groups whose start times are known. Runs in O(n log n) time for n Jobs.
     pub(super) fn learn(&mut self, layout: &Layout<'_>, index: &Index<'_>) {
         let world = index.world;
         self.uids.retain(|uid| world.jobs.contains_key(uid));
+        let mut ended = Vec::new();
         for group in index.groups_on(layout.name) {
             if self.uids.contains(group.first().id()) {
                 continue;
@@ -46,6 +47,7 @@ impl History {
             let ends = group.jobs().iter().map(|job| job.completed());
             let ends: Option<Vec<i64>> = ends.collect();
             let Some(end) = ends.and_then(|ends| ends.into_iter().max()) else { continue };
+            // If a Job was suspended or placed again, only its last run counts.
             let Some(&start) = world.start_times.get(&group.uid()) else { continue };
             let Ok(request) = eligibility::request(&layout.config, &group) else { continue };
             self.uids.insert(group.uid());
@@ -56,18 +58,22 @@ impl History {
                 id: JobId(0),
                 index: 0,
                 number: 0,
-                // If a Job was suspended or placed again, only its last run counts.
                 arrival: seconds(created.clamp(0, start.max(0)) as u64),
                 request,
                 service: Service::Run(run_time),
                 estimate: limit.unwrap_or(run_time),
             };
             let kind = kind(group.first().namespace(), request.nodes, limit);
-            self.runs.push_back((job, kind));
-            if self.runs.len() > MAX_RUNS {
-                self.runs.pop_front();
-            }
+            ended.push((end, (job, kind)));
         }
+        self.remember(ended);
+    }
+
+    /// Adds runs with their end times. Forgets the oldest runs if there are too many.
+    fn remember(&mut self, mut ended: Vec<(i64, (Run, Kind))>) {
+        ended.sort_by_key(|(end, _)| *end);
+        self.runs.extend(ended.into_iter().map(|(_, run)| run));
+        self.runs.drain(..self.runs.len().saturating_sub(MAX_RUNS));
     }
 
     /// Returns the Jobs in order of their arrival.
@@ -183,5 +189,27 @@ impl Forecast {
             known: "are known",
         };
         self.queue.words(*self.numbers.get(job)?, &words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pavior::Request;
+
+    use super::*;
+
+    #[test]
+    fn the_jobs_that_ended_last_are_remembered() {
+        let run = |end: i64| {
+            let (arrival, second) = (Time(end as u64), seconds(1));
+            let service = Service::Run(second);
+            let (id, request) = (JobId(0), Request::nodes(1));
+            let job = Run { id, index: 0, number: 0, arrival, request, service, estimate: second };
+            (end, (job, kind("team", 1, None)))
+        };
+        let mut history = History::default();
+        history.remember((0..=MAX_RUNS as i64).rev().map(run).collect());
+        assert_eq!(history.runs.len(), MAX_RUNS);
+        assert!(history.runs.iter().all(|(job, _)| job.arrival > Time(0)));
     }
 }

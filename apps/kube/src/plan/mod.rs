@@ -195,7 +195,5 @@ fn offers(layout: &Layout<'_>) -> Vec<Action> {
         return Vec::new();
     }
     let lacking = layout.map.nodes.iter().flatten().filter(|node| !node.offers(RESOURCE));
-    let offer =
-        |node: &&Node| Action::Offer { node: ObjectRef::of(*node), resource: RESOURCE.to_string() };
-    lacking.map(offer).collect()
+    lacking.map(|&node| Action::Offer { node: ObjectRef::of(node) }).collect()
 }

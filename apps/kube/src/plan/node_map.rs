@@ -61,7 +61,7 @@ impl<'a> NodeMap<'a> {
         NodeMap { ids: ids.collect(), nodes, contradictory }
     }
 
-    /// Returns the number of points without a node.
+    /// Returns the number of points that have no node or more than one.
     pub(crate) fn missing(&self) -> u32 {
         (self.nodes.len() - self.ids.len()) as u32
     }
@@ -109,12 +109,17 @@ pub(super) fn check_source(source: &CoordinateSource, axes: usize) -> Result<(),
             let is_valid = used.iter().all(|axis| pattern.matches(axis).count() == 1)
                 && unused.iter().all(|axis| !pattern.contains(axis));
             let has_only_these = pattern.matches(['{', '}']).count() == 2 * axes;
-            let is_valid = is_valid && has_only_these && !pattern.contains("}{");
+            // A placeholder matches all digits at its position, so a digit after it never matches.
+            let is_delimited = pattern
+                .split('}')
+                .skip(1)
+                .all(|text| !text.starts_with(|next: char| next == '{' || next.is_ascii_digit()));
+            let is_valid = is_valid && has_only_these && is_delimited;
             let list = used.join(", ");
             let fault = || {
                 format!(
                     "nodes.pattern: must contain each of {list} exactly once, with text between \
-                     them"
+                     them and no digit directly after any of them"
                 )
             };
             is_valid.then_some(()).ok_or_else(fault)
@@ -207,5 +212,7 @@ mod tests {
         {
             assert!(fault(wrong), "{wrong}");
         }
+        // No name can match these patterns.
+        assert!(fault("n{x}0-{y}") && fault("n{x}-{y}0") && !fault("n0{x}-0{y}a"));
     }
 }

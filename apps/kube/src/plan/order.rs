@@ -18,7 +18,7 @@ use crate::world::{Index, JobGroup};
 pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     let mut nodes: HashMap<&str, u32> = HashMap::new();
     for record in records {
-        *nodes.entry(record.namespace()).or_default() += record.nodes.len() as u32;
+        *nodes.entry(record.namespace()).or_default() += record.held.len() as u32;
     }
     nodes
 }
@@ -36,17 +36,17 @@ impl<'a> WaitingGroup<'a> {
     fn of(group: JobGroup<'a>, index: &Index<'a>) -> WaitingGroup<'a> {
         let quota = group.jobs().iter().filter_map(|job| job.quota.as_ref());
         let mut priority = quota.map(|quota| quota.priority).max();
-        let (mut gated, mut open) = (HashSet::new(), 0);
+        let (mut gated, mut has_open_pod) = (HashSet::new(), false);
         for (rank, pod) in group.pods(index) {
             priority = priority.max(Some(pod.spec.priority.unwrap_or(0)));
             match rank {
                 Some(rank) if pod.spec.gate().is_some() => drop(gated.insert(rank)),
-                Some(_) => open += 1,
+                Some(_) => has_open_pod = true,
                 None => {}
             }
         }
         let is_gated = gated.len() as u64 == group.remaining() && !gated.is_empty();
-        let is_ready = open == 0 && (is_gated || group.awaits_admission());
+        let is_ready = !has_open_pod && (is_gated || group.awaits_admission());
         WaitingGroup { group, priority: priority.unwrap_or(0), is_ready }
     }
 }
@@ -86,12 +86,11 @@ fn crowded<'a>(
         *jobs += 1;
         *nodes += group.remaining();
     }
-    let crowded = |(name, (jobs, nodes)): (&'a str, (usize, u64))| {
+    let placed_at = |(name, (jobs, nodes)): (&'a str, (usize, u64))| {
         let nodes = nodes + u64::from(held.get(name).copied().unwrap_or(0));
         let is_over_limit =
             jobs > config.queued_per_namespace || nodes > u64::from(config.nodes_per_namespace);
-        let placed_at = memory.placed_at.get(name).filter(|_| is_over_limit)?;
-        Some((name, *placed_at))
+        Some((name, *memory.placed_at.get(name).filter(|_| is_over_limit)?))
     };
-    requested.into_iter().filter_map(crowded).collect()
+    requested.into_iter().filter_map(placed_at).collect()
 }

@@ -17,6 +17,7 @@ use crate::world::{Index, JobGroup};
 pub(super) fn open(context: PlanContext<'_>, record: &Record<'_>, actions: &mut Vec<Action>) {
     let PlanContext { layout, index, .. } = context;
     let Some(group) = &record.group else { return };
+    let nodes = record.ranked_nodes();
     // Open all pods together, because a pod that starts alone would just wait for the others. Do
     // this as soon as every unfinished index has a pod, or if one pod is already open. Most
     // placements have no gated pod, so compute this flag and the ranks lazily.
@@ -25,18 +26,17 @@ pub(super) fn open(context: PlanContext<'_>, record: &Record<'_>, actions: &mut 
         has_open_pod || group.pods(index).count() as u64 >= group.remaining()
     });
     let ranks = LazyCell::new(|| -> HashMap<NodeId, usize> {
-        record.nodes.iter().enumerate().map(|(rank, &node)| (node, rank)).collect()
+        nodes.iter().enumerate().map(|(rank, &node)| (node, rank)).collect()
     });
     for (rank, pod) in group.pods(index) {
-        let place = rank.and_then(|rank| Some((record.nodes.get(rank)?, rank)));
-        let Some((&node, rank)) = place else { continue };
+        let Some(rank) = rank.filter(|&rank| rank < nodes.len()) else { continue };
         let name = &record.placement.spec.nodes[rank];
         match pod.spec.gate() {
             Some(_) if *may_open => {
                 let annotations = [
                     ("box", record.placement.spec.at.clone()),
-                    ("coordinates", layout.config.coordinates(node)),
-                    ("neighbours", adjacent_ranks(&layout.config.grid, &ranks, node)),
+                    ("coordinates", layout.config.coordinates(nodes[rank])),
+                    ("neighbours", adjacent_ranks(&layout.config.grid, &ranks, nodes[rank])),
                 ];
                 let patch = patch::open(pod, name, &annotations);
                 actions.extend(patch.map(|patch| Action::Open { pod: ObjectRef::of(pod), patch }));

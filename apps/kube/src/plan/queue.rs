@@ -12,7 +12,7 @@ use super::Picture;
 use super::action::Action;
 use super::context::{Layout, PlanContext};
 use super::detail::{Audience, Detail};
-use super::eligibility::{self, Refusal, Rejection};
+use super::eligibility::{self, Ineligible, Refusal};
 use super::forecast::Question;
 use super::holder::Holder;
 use super::memory::Memory;
@@ -61,16 +61,12 @@ pub(super) fn place<'a>(
         state.planner.submit(id.0, position, *request, group.seconds());
     }
     let started = start(layout, &mut state, &queue)?;
-    let question = if detail.forecast {
-        Some(Question::of(layout, &memory.past, &state, &queue.candidates, &started.jobs)?)
-    } else {
-        None
-    };
-    let starts = if detail.starts {
-        state.planner.starts(&layout.config.scheduler)?
-    } else {
-        HashMap::new()
-    };
+    let question = detail
+        .forecast
+        .then(|| Question::of(layout, &memory.past, &state, &queue.candidates, &started.jobs))
+        .transpose()?;
+    let starts = detail.starts.then(|| state.planner.starts(&layout.config.scheduler));
+    let starts = starts.transpose()?.unwrap_or_default();
     let is_waiting = |candidate: &&Candidate<'_>| !started.jobs.contains(&candidate.id);
     let unstarted: Vec<&Candidate<'_>> = queue.candidates.iter().filter(is_waiting).collect();
     let mut waiting = explain(context, &mut state, &unstarted, &starts);
@@ -307,12 +303,12 @@ impl<'a> Queue<'a> {
         }
         let request = match eligibility::request(config, group) {
             Ok(request) => request,
-            Err(Rejection::Incomplete(_)) if group.may_grow(now) => {
+            Err(Ineligible::Incomplete(_)) if group.may_grow(now) => {
                 self.has_growing_set = true;
                 return Ok(None);
             }
-            Err(Rejection::Incomplete(why)) => return wait(why),
-            Err(Rejection::Refused(refusal)) => return Err(refusal),
+            Err(Ineligible::Incomplete(why)) => return wait(why),
+            Err(Ineligible::Refused(refusal)) => return Err(refusal),
         };
         if !waiting.is_ready {
             return Ok(None);

@@ -22,10 +22,8 @@ pub(super) struct Record<'a> {
     pub(super) placement: &'a Placement,
     /// The Jobs, or `None` if one of them no longer exists.
     pub(super) group: Option<JobGroup<'a>>,
-    /// The nodes by rank. Empty if any of the nodes does not belong to the machine.
-    pub(super) nodes: Vec<NodeId>,
-    /// The nodes that belong to the machine, if `nodes` is empty because other nodes do not.
-    known_nodes: Vec<NodeId>,
+    /// The nodes that belong to the machine, in rank order. No other placement may contain them.
+    pub(super) held: Vec<NodeId>,
     /// True if the placement is confirmed and kept. Only then may its pods be opened.
     pub(super) is_valid: bool,
 }
@@ -35,9 +33,10 @@ impl<'a> Record<'a> {
         self.placement.namespace()
     }
 
-    /// Returns the nodes that no other placement may contain.
-    pub(super) fn held(&self) -> impl Iterator<Item = NodeId> {
-        self.nodes.iter().chain(&self.known_nodes).copied()
+    /// Returns the nodes by rank, or no nodes if one of them does not belong to the machine.
+    pub(super) fn ranked_nodes(&self) -> &[NodeId] {
+        let is_complete = self.held.len() == self.placement.spec.nodes.len();
+        if is_complete { &self.held } else { &[] }
     }
 }
 
@@ -91,7 +90,7 @@ impl<'a> NodeOwners<'a> {
         let has_proposal = records.iter().any(|record| !record.placement.is_confirmed());
         let is_confirmed = |record: &&Record<'_>| has_proposal && record.placement.is_confirmed();
         for record in records.iter().filter(is_confirmed) {
-            for node in record.held() {
+            for &node in &record.held {
                 confirmed.entry(node).or_insert(&record.placement.spec.job_uid);
             }
         }
@@ -99,7 +98,7 @@ impl<'a> NodeOwners<'a> {
     }
 
     fn add_proposal(&mut self, record: &Record<'a>) {
-        for node in record.held() {
+        for &node in &record.held {
             self.proposed.entry(node).or_insert(&record.placement.spec.job_uid);
         }
     }
@@ -107,7 +106,7 @@ impl<'a> NodeOwners<'a> {
     /// Returns true if a proposal contains a node that belongs to another Job.
     fn conflict_with(&self, record: &Record<'_>) -> bool {
         let is_other = |job: &&Uid| **job != record.placement.spec.job_uid;
-        record.nodes.iter().any(|node| {
+        record.ranked_nodes().iter().any(|node| {
             self.confirmed.get(node).is_some_and(is_other)
                 || self.proposed.get(node).is_some_and(is_other)
         })
@@ -122,13 +121,9 @@ fn on_machine<'a>(context: PlanContext<'a>) -> Vec<Record<'a>> {
         all.filter(|placement| placement.spec.machine == layout.name).collect();
     here.sort_by_cached_key(|placement| (placement.version_number(), placement.id()));
     let record = |placement: &'a Placement| {
-        let names = &placement.spec.nodes;
-        let ids = names.iter().filter_map(|name| layout.map.ids.get(name.as_str()).copied());
-        let ids: Vec<NodeId> = ids.collect();
-        let (nodes, known_nodes) =
-            if ids.len() == names.len() { (ids, Vec::new()) } else { (Vec::new(), ids) };
-        let group = index.group_of(placement);
-        Record { placement, group, nodes, known_nodes, is_valid: false }
+        let names = placement.spec.nodes.iter();
+        let held = names.filter_map(|name| layout.map.ids.get(name.as_str()).copied()).collect();
+        Record { placement, group: index.group_of(placement), held, is_valid: false }
     };
     here.into_iter().map(record).collect()
 }
@@ -158,11 +153,11 @@ fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     if group.is_finished() {
         return Some("its Job has finished".to_string());
     }
-    if record.nodes.is_empty() && !runs_on(index, group, &record.placement.spec.nodes) {
+    if record.ranked_nodes().is_empty() && !runs_on(index, group, &record.placement.spec.nodes) {
         return Some("one of its nodes does not belong to the machine".to_string());
     }
     let has_open_pod = |job: &&Job| index.pods_of(job).any(|pod| pod.spec.gate().is_none());
-    (group.is_suspended() && !group.jobs().iter().any(has_open_pod))
+    (group.has_idle_job() && !group.jobs().iter().any(has_open_pod))
         .then(|| "its Job is suspended".to_string())
 }
 
@@ -178,7 +173,11 @@ fn unfit(context: PlanContext<'_>, record: &Record<'_>) -> Option<String> {
     let group = record.group.as_ref()?;
     let requirements = NodeRequirements::distinct(group.jobs());
     let uids: HashSet<&str> = group.jobs().iter().map(|job| job.id()).collect();
-    let owns = |pod: &Pod| pod.owner_id().is_some_and(|owner| uids.contains(owner));
+    // Users can set a pod's owner, so an owner in another namespace is ignored.
+    let owns = |pod: &Pod| {
+        pod.namespace() == record.namespace()
+            && pod.owner_id().is_some_and(|owner| uids.contains(owner))
+    };
     record.placement.spec.nodes.iter().find_map(|name| {
         let is_available = index.world.nodes.get(name).is_some_and(|node| {
             context.can_use(node) && requirements.iter().all(|required| required.allows(node))
@@ -232,8 +231,8 @@ fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) ->
             if !is_available {
                 return Some(format!("{} is unavailable", shown(name)));
             }
-            let job = &record.placement.spec.job_uid;
-            if let Some(why) = refused(context, job, pod, name, memory) {
+            let owner = &record.placement.spec.job_uid;
+            if let Some(why) = refused(context, owner, pod, name, memory) {
                 return Some(why);
             }
         }

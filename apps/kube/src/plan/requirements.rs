@@ -79,8 +79,9 @@ impl<'a> NodeRequirements<'a> {
 
     /// Returns true if a node's labels and name match the requirements.
     fn matches_labels(&self, node: &Node) -> bool {
-        let matches =
-            |all: &NodeSelector| all.node_selector_terms.iter().any(|term| allows(term, node));
+        let matches = |all: &NodeSelector| {
+            all.node_selector_terms.iter().any(|term| matches_term(term, node))
+        };
         node.is_selected(&self.template.node_selector)
             && self.flavors.is_none_or(|quota| node.is_selected(&quota.selector))
             && self.affinity.as_ref().is_none_or(matches)
@@ -103,7 +104,7 @@ impl<'a> NodeRequirements<'a> {
 
 /// Returns true if a node matches a term. As in the scheduler, a term without expressions matches
 /// no node.
-fn allows(term: &NodeSelectorTerm, node: &Node) -> bool {
+fn matches_term(term: &NodeSelectorTerm, node: &Node) -> bool {
     let labels = term.match_expressions.iter().flatten();
     let labels = labels.map(|one| holds(one, node.label(&one.key)));
     let fields = term.match_fields.iter().flatten().map(|one| {

@@ -164,13 +164,13 @@ impl<'a> MachineState<'a> {
 
     /// Assigns to a placement those of its nodes that have no holder yet.
     fn hold_placement(&mut self, record: &Record<'a>, owners: &mut [Option<Owner>]) {
-        let confirmed = record.placement.is_confirmed();
-        let owner = if confirmed { Owner::Confirmed } else { Owner::Other };
+        let is_confirmed = record.placement.is_confirmed();
+        let owner = if is_confirmed { Owner::Confirmed } else { Owner::Other };
         let mut free = Vec::new();
-        for node in record.held() {
+        for &node in &record.held {
             match owners[node.index()] {
                 None => free.push(node),
-                Some(Owner::Confirmed) if confirmed => self.overlaps.push(node),
+                Some(Owner::Confirmed) if is_confirmed => self.overlaps.push(node),
                 Some(_) => {}
             }
         }

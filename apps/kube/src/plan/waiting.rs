@@ -57,18 +57,21 @@ impl Waiting {
 /// Returns the Jobs with a shape that belong to no machine, that is, those for which
 /// [`Index::is_on`] is false for every machine.
 pub(crate) fn unassigned(index: &Index<'_>) -> Vec<Waiting> {
+    index.world.jobs.values().filter_map(|job| unassigned_job(index, job)).collect()
+}
+
+/// Returns the reason why a Job with a shape belongs to no machine, unless it belongs to one.
+pub(super) fn unassigned_job(index: &Index<'_>, job: &Job) -> Option<Waiting> {
+    if job.shape().is_none() || job.is_finished() || job.is_terminating() {
+        return None;
+    }
     let machines = &index.world.machines;
-    let is_over = |job: &Job| job.is_finished() || job.is_terminating();
-    let jobs = index.world.jobs.values().filter(|job| job.shape().is_some() && !is_over(job));
-    let unassigned = |job: &Job| {
-        let why = match job.annotation(MACHINE) {
-            Some(name) if machines.contains_key(name) => return None,
-            Some(_) => "pavior.dev/machine does not name a Machine in the cluster",
-            None if machines.len() == 1 => return None,
-            None if machines.is_empty() => "the cluster has no Machine",
-            None => "the cluster has several Machines, so pavior.dev/machine must name one",
-        };
-        Some(Waiting { prospect: Prospect::Blocked, ..Waiting::new(job, why.to_string()) })
+    let why = match job.annotation(MACHINE) {
+        Some(name) if machines.contains_key(name) => return None,
+        Some(_) => "pavior.dev/machine does not name a Machine in the cluster",
+        None if machines.len() == 1 => return None,
+        None if machines.is_empty() => "the cluster has no Machine",
+        None => "the cluster has several Machines, so pavior.dev/machine must name one",
     };
-    jobs.filter_map(unassigned).collect()
+    Some(Waiting { prospect: Prospect::Blocked, ..Waiting::new(job, why.to_string()) })
 }

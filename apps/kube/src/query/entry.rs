@@ -3,15 +3,14 @@
 use pavior::Time;
 use pavior::workload::TimeUnit;
 use pavior_cluster::date;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::objects::{Job, Object as _, PlacementSpec, Pod, Uid};
 use crate::plan::{Forecast, Waiting};
 use crate::world::Index;
 
 /// The state of a Job that has a shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobState {
     /// All of the Job's pods are bound.
     Runs,
@@ -81,6 +80,12 @@ impl JobState {
             JobState::New => "new",
             JobState::Over => "over",
         }
+    }
+}
+
+impl Serialize for JobState {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.word())
     }
 }
 

@@ -29,25 +29,24 @@ pub(super) async fn read_kueue(client: &Client, world: &mut World) -> Result<(),
     Ok(())
 }
 
-/// The Workloads in a world, keyed by the uids of their Jobs.
+/// The Workloads in a world, keyed by their namespace and the uids of their Jobs. Users can put any
+/// uid into a Workload, so a Workload in another namespace does not describe a Job.
 pub(super) struct WorkloadMap<'a> {
-    workloads: HashMap<Uid, &'a Workload>,
+    workloads: HashMap<(&'a str, Uid), &'a Workload>,
     fault: Option<&'a str>,
 }
 
 impl<'a> WorkloadMap<'a> {
     pub(super) fn of(world: &'a World) -> WorkloadMap<'a> {
         let workloads = world.kueue.workloads.values();
-        WorkloadMap {
-            workloads: workloads.filter_map(|one| Some((one.job()?, one))).collect(),
-            fault: world.kueue.fault.as_deref(),
-        }
+        let keyed = workloads.filter_map(|one| Some(((one.namespace(), one.job()?), one)));
+        WorkloadMap { workloads: keyed.collect(), fault: world.kueue.fault.as_deref() }
     }
 
     /// Describes the state of a Job in a Kueue queue.
     pub(super) fn describe(&self, job: &Job) -> Option<String> {
         job.label(QUEUE)?;
-        Some(match (self.workloads.get(&job.uid()), self.fault) {
+        Some(match (self.workloads.get(&(job.namespace(), job.uid())), self.fault) {
             (Some(workload), _) => describe(workload),
             (None, Some(why)) => format!("Its Kueue Workload cannot be read: {why}."),
             (None, None) => "Kueue has no Workload for it.".to_string(),
@@ -98,6 +97,24 @@ mod tests {
 
     fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
         json!({ "type": kind, "status": status, "reason": reason, "message": message })
+    }
+
+    #[test]
+    fn a_workload_in_another_namespace_does_not_describe_a_job() {
+        let labels = json!({ QUEUE: "all", "kueue.x-k8s.io/job-uid": "a" });
+        let object = |uid: &str, namespace: &str, spec: Value| {
+            let metadata = json!({ "uid": uid, "namespace": namespace, "labels": labels });
+            json!({ "metadata": metadata, "spec": spec })
+        };
+        let mut world = World::default();
+        for (uid, namespace, active) in [("b", "team", true), ("c", "other", false)] {
+            let workload = object(uid, namespace, json!({ "active": active }));
+            let workload = serde_json::from_value(workload).unwrap();
+            world.kueue.workloads.insert(Uid(uid.to_string()), workload);
+        }
+        let job = serde_json::from_value(object("a", "team", json!({}))).unwrap();
+        let text = WorkloadMap::of(&world).describe(&job);
+        assert_eq!(text.as_deref(), Some("It is waiting for Kueue quota."));
     }
 
     #[test]

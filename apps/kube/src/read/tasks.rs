@@ -26,6 +26,9 @@ const WATCH_S: u32 = 20;
 /// The time between requests to an API server that does not respond.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
+/// The maximum time between requests that the API server rejects.
+const MAX_RETRY_DELAY: Duration = Duration::from_mins(1);
+
 /// The length of a fault-free period after which a watch counts as restored. Unanswered requests
 /// fail within 25 s and are retried within 2 s.
 const RESTORED_AFTER: Duration = Duration::from_secs(30);
@@ -108,24 +111,31 @@ impl<K> Outcome<K> {
     }
 }
 
-/// Requests the API server's time once, by creating a SelfSubjectReview (as any account may do) and
-/// reading its creation time.
+/// Reads the API server's time once, by creating a SelfSubjectReview (as any account may do) and
+/// reading its creation time. While starting, the API server rejects even this request, so it is
+/// repeated.
 pub(super) fn read_server_time(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {
         let reviews: Api<SelfSubjectReview> = Api::all(client);
         let review = SelfSubjectReview::default();
+        let mut delay = RETRY_DELAY;
         loop {
-            let created = match reviews.create(&PostParams::default(), &review).await {
-                Ok(review) => review.metadata.creation_timestamp,
-                // Without a review, the time is derived from updates about new objects.
-                Err(kube::Error::Api(_)) => None,
-                Err(_) => {
-                    tokio::time::sleep(RETRY_DELAY).await;
-                    continue;
+            match reviews.create(&PostParams::default(), &review).await {
+                Ok(review) => {
+                    let created = review.metadata.creation_timestamp;
+                    let time = created.map(|time| time.0.as_second());
+                    return drop(sender.send(Update::Time(time)).await);
                 }
-            };
-            let time = created.map(|time| time.0.as_second());
-            return drop(sender.send(Update::Time(time)).await);
+                // Without a review, the time is derived from updates about new objects.
+                Err(kube::Error::Api(_)) => {
+                    if sender.send(Update::Time(None)).await.is_err() {
+                        return;
+                    }
+                    tokio::time::sleep(delay).await;
+                    delay = (2 * delay).min(MAX_RETRY_DELAY);
+                }
+                Err(_) => tokio::time::sleep(RETRY_DELAY).await,
+            }
         }
     });
 }
@@ -141,4 +151,33 @@ pub(super) fn read_start_times(client: Client, sender: Sender<Update>) {
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::channel;
+
+    use super::*;
+    use crate::daemon::stub_server::{Reply, StubServer};
+
+    #[tokio::test]
+    async fn the_server_time_is_requested_again_after_a_rejection() {
+        let mut is_starting = true;
+        let server = StubServer::start(move |_| {
+            if std::mem::take(&mut is_starting) {
+                return Reply::error(403, "the access rules are not loaded");
+            }
+            let metadata = json!({ "creationTimestamp": "1970-01-01T00:00:07Z" });
+            let version = "authentication.k8s.io/v1";
+            let kind = "SelfSubjectReview";
+            Reply::ok(json!({ "apiVersion": version, "kind": kind, "metadata": metadata }))
+        });
+        let (sender, mut updates) = channel(1);
+        read_server_time(server.await.client, sender);
+        let mut times = Vec::new();
+        while let Some(Update::Time(time)) = updates.recv().await {
+            times.push(time);
+        }
+        assert_eq!(times, [None, Some(7)]);
+    }
 }

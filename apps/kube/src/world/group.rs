@@ -78,7 +78,7 @@ impl<'a> JobGroup<'a> {
     }
 
     /// Returns true if part of the group is suspended and has no quota.
-    pub(crate) fn is_suspended(&self) -> bool {
+    pub(crate) fn has_idle_job(&self) -> bool {
         self.jobs().iter().any(|job| job.is_idle())
     }
 
@@ -177,8 +177,8 @@ impl<'a> Index<'a> {
     }
 
     /// Returns the groups on a machine. A group is a single Job or a set of Jobs with the same
-    /// controller, namespace and shape. Excludes groups that are being deleted. Runs in O(n) time
-    /// for n Jobs in the world.
+    /// controller, namespace and shape. Omits a set's Jobs that are being deleted. Runs in O(n)
+    /// time for n Jobs in the world.
     pub(crate) fn groups_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
         groups(self.world.jobs.values().filter(|job| self.is_on(job, machine)))
     }
@@ -187,7 +187,7 @@ impl<'a> Index<'a> {
 /// Groups Jobs by their sets.
 fn groups<'a>(jobs: impl Iterator<Item = &'a Job>) -> Vec<JobGroup<'a>> {
     let mut groups = Vec::new();
-    let mut sets: BTreeMap<(&str, Uid, Option<&str>), Vec<&'a Job>> = BTreeMap::new();
+    let mut sets: BTreeMap<(&str, &str, Option<&str>), Vec<&'a Job>> = BTreeMap::new();
     for job in jobs {
         match job.set() {
             Some(_) if job.is_terminating() => {}

@@ -35,14 +35,13 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let checks = workload.status.admission_checks.iter().enumerate();
     let ours = |name: &str| kueue.checks.get(name).is_some_and(AdmissionCheck::is_ours);
     let (index, check) = checks.into_iter().find(|(_, check)| ours(&check.name))?;
-    let admission = workload.status.admission.as_ref();
-    let sets = admission.map(|admission| &admission.pod_set_assignments);
-    let sets = || sets.into_iter().flatten();
-    let names: Vec<&String> = sets().flat_map(|set| set.flavors.values()).collect();
-    let flavors = || names.iter().filter_map(|name| kueue.flavors.get(*name));
-    let labels = |flavor: &ResourceFlavor| flavor.spec.node_labels.clone();
+    let admission = workload.status.admission.iter();
+    let sets = admission.flat_map(|admission| &admission.pod_set_assignments);
+    let names: Vec<&String> = sets.clone().flat_map(|set| set.flavors.values()).collect();
+    let flavors = names.iter().filter_map(|name| kueue.flavors.get(*name));
+    let flavors: Vec<_> = flavors.map(|flavor| &flavor.spec).collect();
     let ended = workload.status.reclaimable_pods.iter().map(|pods| pods.count);
-    let mut counts = sets().map(|set| set.count).chain(ended.map(Some));
+    let mut counts = sets.clone().map(|set| set.count).chain(ended.map(Some));
     Some(Quota {
         workload: ObjectRef::of(workload),
         check: check.clone(),
@@ -51,10 +50,10 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
         // An unread flavor may restrict the nodes, so quota counts only once all flavors are read.
         reserved: workload.is_reserved()
             && !matches!(check.state, CheckState::Retry | CheckState::Rejected)
-            && flavors().count() == names.len(),
+            && flavors.len() == names.len(),
         pods: counts.try_fold(0, |all: u32, count| Some(all.saturating_add(count?))),
-        topology: sets().any(|set| set.topology.is_some()),
-        selector: flavors().flat_map(labels).collect(),
-        tolerations: flavors().flat_map(|flavor| flavor.spec.tolerations.clone()).collect(),
+        topology: sets.clone().any(|set| set.topology.is_some()),
+        selector: flavors.iter().flat_map(|flavor| flavor.node_labels.clone()).collect(),
+        tolerations: flavors.iter().flat_map(|flavor| flavor.tolerations.clone()).collect(),
     })
 }

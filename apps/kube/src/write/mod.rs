@@ -23,7 +23,7 @@ use crate::objects::{
     Machine, MachineStatus, Node, Object as _, ObjectRef, Placement, PlacementSpec,
     PlacementStatus, Pod,
 };
-use crate::plan::{Action, Waiting, remove_gate};
+use crate::plan::{Action, RESOURCE, Waiting, remove_gate};
 
 /// The reason why a change failed.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +72,7 @@ impl Writer {
             }
             Action::Check(update) => self.update_check(update).await,
             Action::Activate { check } => self.activate(check).await,
-            Action::Offer { node, resource } => self.offer(node, resource).await,
+            Action::Offer { node } => self.offer(node).await,
         }
     }
 
@@ -98,9 +98,9 @@ impl Writer {
         self.change(placements.patch_status(&placement.name, &parameters, &body)).await
     }
 
-    /// Adds one unit of a resource to a node.
-    async fn offer(&self, node: &ObjectRef, resource: &str) -> Result<(), WriteError> {
-        let amount = json!({ resource: "1" });
+    /// Adds one unit of our resource to a node.
+    async fn offer(&self, node: &ObjectRef) -> Result<(), WriteError> {
+        let amount = json!({ RESOURCE: "1" });
         let status = json!({ "capacity": amount, "allocatable": amount });
         let body = Patch::Merge(json!({ "metadata": { "uid": node.uid }, "status": status }));
         let nodes: Api<Node> = Api::all(self.client.clone());

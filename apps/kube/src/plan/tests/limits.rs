@@ -104,6 +104,18 @@ fn a_job_that_exceeds_its_namespaces_limit_on_its_own_is_blocked() {
 }
 
 #[test]
+fn a_placement_that_lost_a_node_counts_toward_its_namespaces_limit() {
+    let mut model = Model::new("mesh:4x4", &json!({ "nodesPerNamespace": 8 }));
+    model.add_job("a", "4x2", &json!({}));
+    settle(&mut model);
+    model.add_job("b", "2x2", &json!({}));
+    model.make_pods();
+    model.delete_node("n0-0");
+    let made = planned(&model);
+    assert!(made.actions.is_empty() && made.waiting[0].why.contains("node limit"), "{made:?}");
+}
+
+#[test]
 fn a_job_that_avoids_nodes_is_blocked_if_its_requirements_can_never_be_met() {
     for (avoided, taint, is_blocked) in
         [("n0-0", "theirs", true), ("elsewhere", "theirs", true), ("n0-0", "", false)]

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::model::Model;
 use super::view::View;
-use crate::objects::Uid;
+use crate::objects::{Object as _, Uid};
 use crate::plan::{Action, Detail, Memory, Plan, Waiting, plan};
 use crate::world::Index;
 
@@ -132,6 +132,22 @@ fn pods_in_another_namespace_do_not_belong_to_a_job() {
     model.make_pods();
     model.add_pod_of(&job, "other", 0);
     assert_eq!(kinds(&planned(&model)), ["propose"]);
+}
+
+#[test]
+fn a_node_with_a_pod_that_claims_to_belong_to_the_job_is_not_free() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    let job = model.add_job("a", "2x1", &json!({}));
+    model.make_pods();
+    model.propose(&job, &["n0-0", "n1-0"]);
+    for (namespace, kind) in [("default", "confirm"), ("other", "withdraw")] {
+        model.add_pod_of(&job, namespace, 0);
+        let uid = model.pods(|pod| pod.node().is_none() && pod.namespace() == namespace).remove(0);
+        let mut pod = model.world.pods[&uid].clone();
+        pod.spec.node_name = Some("n0-0".into());
+        model.put_pod(pod);
+        assert_eq!(kinds(&planned(&model))[0], kind, "{namespace}");
+    }
 }
 
 #[test]
