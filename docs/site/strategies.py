@@ -179,6 +179,7 @@ def scenes(name: str) -> list[dict[str, Any]]:
             continue
         published = re.search(r"paper|\d{4}", case.get("source", ""))
         title = f"{case['name']} ({case['source']})" if published else case["name"]
+        title = title.replace("`", "")
         jobs = drawn(case["machine"], case.get("busy", ""))
         jobs += [[{"base": one["base"], "sides": one["sides"]}] for one in case.get("grants", [])]
         scene = {"name": title[0].upper() + title[1:], "machine": case["machine"], "jobs": jobs, "steps": steps}
