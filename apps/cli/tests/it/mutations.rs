@@ -1,5 +1,5 @@
-//! Tests every parser with mutated inputs. No parser may panic or hang, and every line of a
-//! protocol must be answered.
+//! Tests every parser with mutated inputs. No parser may panic or hang, and each line sent over the
+//! protocol must get a reply.
 //!
 //! The corpus is `fuzz/corpus`; any files added there are used automatically. By default, each run
 //! applies the same mutations for two seconds. `cargo xtask fuzz MINUTES` runs longer, with a

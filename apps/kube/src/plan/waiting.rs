@@ -23,7 +23,7 @@ pub(crate) struct Waiting {
     pub(crate) job: ObjectRef,
     pub(crate) why: String,
     pub(crate) prospect: Prospect,
-    /// The start time according to the time limits, in seconds since 1970.
+    /// The start time if every job runs to its time limit, in seconds since 1970.
     pub(crate) starts_at: Option<u64>,
     /// The request in nodes, if it is valid.
     pub(crate) request: Option<Request>,

@@ -109,7 +109,7 @@ pub struct Entry {
     /// The Job's Kueue state, as text, or `None` if the Job is not in a Kueue queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kueue: Option<String>,
-    /// The start time according to the time limits, in seconds since 1970.
+    /// The start time if every job runs to its time limit, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts: Option<u64>,
     /// The earliest, median and latest start in the forecast, in seconds since 1970. A start more

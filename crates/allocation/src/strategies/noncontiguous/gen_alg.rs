@@ -182,8 +182,8 @@ impl GenAlg {
         (0..3).map(|axis| self.pairwise(axis, reach[axis])).sum()
     }
 
-    /// Computes the sum of pairwise distances along an axis from the number of nodes at each
-    /// offset, and resets these numbers.
+    /// Uses the node count at each offset along an axis to compute the sum of pairwise distances,
+    /// then resets the counts.
     fn pairwise(&mut self, axis: usize, [low, high]: [i32; 2]) -> u64 {
         let n = i32::from(self.grid.side(axis));
         let place = |offset: i32| (n + offset) as usize;
