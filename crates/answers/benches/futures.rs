@@ -74,9 +74,7 @@ impl Site {
         let estimate = Time(run.0.div_ceil(HOUR) * HOUR * self.draw.between(2, 4));
         let user = Some(self.draw.below(20));
         let kind = Kind { user, nodes: request.nodes, estimate: Some(estimate) };
-        let service = Service::Run(run);
-        let id = JobId(self.jobs);
-        (Job { id, index: id.0, number: self.jobs, arrival, request, service, estimate }, kind)
+        (Job { estimate, ..Job::new(JobId(self.jobs), arrival, request, run) }, kind)
     }
 }
 

@@ -2,7 +2,7 @@
 //! many jobs.
 
 use divan::{Bencher, black_box};
-use pavior_allocation::{Machine, Placement, Selection};
+use pavior_allocation::{Machine, Placement};
 use pavior_answers::{
     SearchLimits, Shape, Snapshot, Weights, blockers, earliest, nearest, slots, unblock,
 };
@@ -13,11 +13,14 @@ fn main() {
     divan::main();
 }
 
+fn torus(strategy: &str) -> Machine {
+    let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
+    Machine::new(grid, strategy).expect("any grid")
+}
+
 /// Places 200 jobs in random boxes of at most 5x5x4 nodes, skipping boxes that are not free.
 fn snapshot(seed: u64) -> Snapshot {
-    let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
-    let first_fit: Selection = "ff".parse().expect("a strategy");
-    let mut machine = Machine::with_seed(grid, &first_fit, 1).expect("any grid");
+    let mut machine = torus("ff");
     let mut stream = Stream::new(seed, 0, "bench");
     while machine.jobs() < 200 {
         let mut below = |n: u64| (stream.next_u64() % n) as u16;
@@ -72,9 +75,7 @@ fn unblock_two(bencher: Bencher<'_, '_>, (shape, seed): ([u16; 3], u64)) {
 
 /// Creates machines that are about 70% full, in states that `tff` reaches as jobs come and go.
 fn busy_machines(count: usize) -> Vec<Machine> {
-    let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
-    let strategy: Selection = "tff".parse().expect("a strategy");
-    let mut machine = Machine::with_seed(grid, &strategy, 1).expect("any grid");
+    let mut machine = torus("tff");
     let mut stream = Stream::new(7, 0, "bench");
     let (mut number, mut jobs, mut machines) = (0, Vec::new(), Vec::new());
     while machines.len() < count {

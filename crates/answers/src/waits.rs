@@ -76,7 +76,9 @@ impl Search<'_> {
         let is_told = |at: Time| at > self.now && at.since(self.now) < self.endless;
         let planned = self.plan.own(job.id).map(PlannedStart::reserved);
         let planned = planned.filter(|planned| is_told(planned.at));
-        Why::cause_alone(cause, needed, free.into(), planned)
+        // Without a search for a place, the answer is cheap even for many jobs.
+        let (free, place, blocked, enough) = (free.into(), Vec::new(), None, None);
+        Why { cause, needed, free, planned, place, blocked, enough }
     }
 
     fn cause(&mut self, kept: Option<Kept>, (needed, free): (u64, u32), job: &Job) -> Cause {

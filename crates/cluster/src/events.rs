@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::page_state::PageState;
 
-/// Returns the events that update a page from the old state to the new one.
+/// Returns the events that update a page from the old state to the new one. No lease may have the
+/// same id as a waiting job, because `ended` events refer to both by id.
 pub(crate) fn events(
     old: &PageState,
     new: &PageState,

@@ -1,6 +1,6 @@
 //! Prometheus metrics.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
@@ -22,6 +22,8 @@ pub type Label = [(&'static str, String); 1];
 pub struct SlotGauges {
     found: Family<Label, Gauge>,
     bound: Family<Label, Gauge>,
+    /// The shapes that have gauges.
+    shapes: Mutex<Vec<String>>,
 }
 
 impl SlotGauges {
@@ -34,17 +36,26 @@ impl SlotGauges {
                 "slots_bound",
                 "Upper bound on the number of boxes that fit simultaneously",
             ),
+            shapes: Mutex::default(),
         }
     }
 
-    /// Sets the number of boxes found and the upper bound for each shape.
+    /// Sets the number of boxes found and the upper bound for each shape, then removes all other
+    /// shapes.
     pub fn set(&self, counted: &[(String, [u32; 2])]) {
-        self.found.clear();
-        self.bound.clear();
         for (shape, [found, bound]) in counted {
             let label = [("shape", shape.clone())];
             self.found.get_or_create(&label).set((*found).into());
             self.bound.get_or_create(&label).set((*bound).into());
+        }
+        let now = counted.iter().map(|(shape, _)| shape.clone()).collect();
+        let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        for shape in std::mem::replace(&mut *shapes, now) {
+            if !shapes.contains(&shape) {
+                let label = [("shape", shape)];
+                self.found.remove(&label);
+                self.bound.remove(&label);
+            }
         }
     }
 }
@@ -80,4 +91,22 @@ pub fn text(registry: &Registry) -> String {
     // Writing to a string cannot fail.
     let _ = encode(&mut text, registry);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_that_remains_is_never_missing() {
+        let mut registry = registry("test");
+        let gauges = SlotGauges::register(&mut registry);
+        let counted = |shape: &str, count| (shape.to_string(), [count, count]);
+        gauges.set(&[counted("1x1", 1), counted("2x2", 2)]);
+        let shown = gauges.found.get_or_create(&[("shape", "2x2".to_string())]).clone();
+        gauges.set(&[counted("2x2", 3)]);
+        assert_eq!(shown.get(), 3, "the gauge was changed, not replaced");
+        let text = text(&registry);
+        assert!(text.contains("shape=\"2x2\"} 3") && !text.contains("1x1"), "{text}");
+    }
 }

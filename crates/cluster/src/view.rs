@@ -23,7 +23,7 @@ const SLOT_BUDGET: u64 = 4_000_000;
 pub const MAX_MOVES: usize = 2;
 
 /// The nodes held by a job or placeholder. Times are in seconds since 1970.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Holding {
     /// The name shown on the page.
     pub id: String,
@@ -140,11 +140,6 @@ impl View {
     /// Returns the number of nodes in use.
     pub fn busy(&self) -> u32 {
         self.held.iter().map(Holding::nodes).sum()
-    }
-
-    /// Returns the number of free nodes.
-    pub fn free(&self) -> u32 {
-        self.free_nodes().count()
     }
 
     /// Returns the free nodes.
@@ -318,13 +313,9 @@ mod tests {
     fn a_failed_node_that_a_job_holds_is_counted_once() {
         let mut view = view("mesh:4", 1);
         view.held.push(Holding {
-            id: "a".to_string(),
-            name: "job a".to_string(),
             job: Some("a".to_string()),
-            user: None,
-            start: None,
-            end: None,
             parts: vec![Cuboid::new([0, 0, 0], [4, 1, 1])],
+            ..Holding::default()
         });
         let query = ExplainQuery { shape: Some(vec![1]), nodes: None, waiting: None };
         let counts = view.explain(&query).unwrap()["diagnosis"]["counts"].take();

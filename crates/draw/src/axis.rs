@@ -1,5 +1,7 @@
 //! Axes: round tick values, their labels, and their positions on the canvas.
 
+use std::ops::RangeInclusive;
+
 use crate::time;
 
 /// The unit of an axis, which determines how its numbers are formatted.
@@ -157,10 +159,20 @@ fn around(value: f64) -> (f64, f64) {
 fn decades(low: f64, high: f64) -> Vec<f64> {
     let first = libm::floor(libm::log10(low) + 1e-9) as i32;
     let last = libm::ceil(libm::log10(high) - 1e-9) as i32;
-    let all: Vec<f64> = (first..=last.max(first + 1))
-        .flat_map(|power| [1.0, 2.0, 5.0].map(|factor| factor * libm::pow(10.0, f64::from(power))))
-        .collect();
+    let all: Vec<f64> = in_decades(first..=last.max(first + 1)).collect();
     spanning(low, high, &all)
+}
+
+/// Returns 1, 2 and 5 times each of the given powers of ten.
+pub(crate) fn in_decades(powers: RangeInclusive<i32>) -> impl Iterator<Item = f64> {
+    powers
+        .flat_map(|power| [1.0, 2.0, 5.0].map(|factor| factor * libm::pow(10.0, f64::from(power))))
+}
+
+/// Returns true if a value is a power of ten.
+pub(crate) fn is_power(value: f64) -> bool {
+    let exponent = libm::log10(value);
+    (exponent - libm::round(exponent)).abs() < 1e-9
 }
 
 /// Returns the shortest contiguous part of an ascending list of ticks that still spans the data.
@@ -177,10 +189,6 @@ fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     if ticks.len() <= count + 2 {
         return ticks;
     }
-    let is_power = |tick: f64| {
-        let exponent = libm::log10(tick);
-        (exponent - libm::round(exponent)).abs() < 1e-9
-    };
     let is_main = |tick: &f64| match unit {
         Unit::Seconds => time::is_main(*tick),
         Unit::Plain | Unit::Nanoseconds => is_power(*tick),
@@ -242,15 +250,14 @@ mod tests {
 
     use super::*;
 
+    fn labels(ends: (f64, f64), kind: (bool, Unit), count: usize) -> Vec<String> {
+        let scale = Scale::new(ends, kind, (0.0, 1.0), count);
+        scale.ticks.iter().map(|tick| scale.label(*tick)).collect()
+    }
+
     #[test]
     fn ticks_are_round_and_span_the_data() {
-        let labels = |low: f64, high: f64, log: bool| -> Vec<String> {
-            Scale::new((low, high), (log, Unit::Plain), (0.0, 1.0), 5)
-                .ticks
-                .iter()
-                .map(|t| label(*t))
-                .collect()
-        };
+        let labels = |low: f64, high: f64, log| labels((low, high), (log, Unit::Plain), 5);
         assert_eq!(labels(0.0, 4.6, false), ["0", "1", "2", "3", "4", "5"]);
         assert_eq!(labels(0.0, 0.49, false), ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
         assert_eq!(labels(0.0, 0.0, false)[0], "0");
@@ -265,10 +272,7 @@ mod tests {
 
     #[test]
     fn seconds_are_written_as_hours_and_days() {
-        let labels = |low: f64, high: f64, log: bool| -> Vec<String> {
-            let scale = Scale::new((low, high), (log, Unit::Seconds), (0.0, 1.0), 6);
-            scale.ticks.iter().map(|tick| scale.label(*tick)).collect()
-        };
+        let labels = |low: f64, high: f64, log| labels((low, high), (log, Unit::Seconds), 6);
         assert_eq!(labels(0.0, 300_000.0, false), ["0", "1 d", "2 d", "3 d", "4 d"]);
         assert_eq!(labels(0.0, 200_000.0, false), ["0", "12 h", "24 h", "36 h", "48 h", "60 h"]);
         assert_eq!(labels(0.0, 9000.0, false)[1], "0.5 h");

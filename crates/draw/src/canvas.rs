@@ -48,10 +48,9 @@ impl Canvas {
         Element::new("desc").text(description, &mut inner);
         inner += &palette::chart_style();
         inner += &self.body;
-        let fonts = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
         let root = root(n(self.width), n(self.height)).with("role", "img");
         let mut out = String::with_capacity(inner.len() + 256);
-        root.with("font-family", fonts).around(&inner, &mut out);
+        root.with("font-family", palette::FONTS).around(&inner, &mut out);
         out
     }
 }

@@ -1,6 +1,6 @@
 //! The colors used in all drawings and pages, in light and dark variants.
 
-use std::fmt::Write;
+use std::fmt::Display;
 
 /// The series colors, in light and dark variants, which color-blind people can distinguish (after
 /// Okabe and Ito 2008, but brightened for dark backgrounds).
@@ -62,13 +62,15 @@ impl Ink {
 /// Returns a chart's style sheet, which contains only the dark colors. Light colors are set as
 /// attributes on the shapes.
 pub(crate) fn chart_style() -> String {
-    let mut rules = String::new();
     let general = GENERAL.iter().map(|(name, _, dark)| ((*name).to_string(), *dark));
     let series = SERIES.iter().enumerate().map(|(index, (_, dark))| (format!("s{index}"), *dark));
-    for (name, dark) in general.chain(series) {
-        // Writing to a string cannot fail.
-        let _ = write!(rules, ".{name}{{stroke:{dark}}}.{name}f{{fill:{dark}}}");
-    }
+    dark_style(general.chain(series))
+}
+
+/// Returns a style sheet that sets the dark color of strokes and fills, by class name.
+fn dark_style(colours: impl Iterator<Item = (String, impl Display)>) -> String {
+    let rule = |(name, dark)| format!(".{name}{{stroke:{dark}}}.{name}f{{fill:{dark}}}");
+    let rules: String = colours.map(rule).collect();
     format!("<style>@media (prefers-color-scheme:dark){{{rules}}}</style>\n")
 }
 
@@ -99,7 +101,7 @@ pub(crate) fn page_variables() -> String {
 pub(crate) const JOBS: [&str; 8] =
     ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
 
-/// The fonts used in drawings of machines.
+/// The fonts used in all drawings.
 pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
 /// The light-mode style rules for drawings of machines, each consisting of a selector and its
@@ -205,11 +207,5 @@ pub(crate) fn heat(step: usize) -> (String, String) {
 
 /// Returns the style sheet for load drawings, which contains only the dark colors.
 pub(crate) fn heat_style() -> String {
-    let mut rules = String::new();
-    for step in 0..HEATS {
-        let dark = heat_of(&DARK_HEAT, step);
-        // Writing to a string cannot fail.
-        let _ = write!(rules, ".h{step}{{stroke:{dark}}}.h{step}f{{fill:{dark}}}");
-    }
-    format!("<style>@media (prefers-color-scheme:dark){{{rules}}}</style>\n")
+    dark_style((0..HEATS).map(|step| (format!("h{step}"), heat_of(&DARK_HEAT, step))))
 }

@@ -1,6 +1,6 @@
 //! Formats times, such as 45 s, 90 min or 3 d 4 h, and chooses round steps between ticks.
 
-use crate::axis::{self, label, round};
+use crate::axis::{in_decades, is_power, label, round};
 
 const MINUTE: f64 = 60.0;
 const HOUR: f64 = 3600.0;
@@ -8,6 +8,9 @@ const DAY: f64 = 86_400.0;
 
 /// The units of time, longest first.
 const UNITS: [(f64, &str); 4] = [(DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (1.0, "s")];
+
+/// The units of a time in nanoseconds, longest first.
+const SHORT_UNITS: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
 
 /// The round steps that may separate ticks on an axis, from a second to half a day.
 const STEPS: [f64; 17] = [
@@ -37,9 +40,7 @@ pub(crate) fn step(rough: f64) -> f64 {
 pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     let decades = |from: f64, to: f64| {
         let (first, last) = (libm::floor(libm::log10(from)), libm::ceil(libm::log10(to)));
-        (first as i32..=last as i32).flat_map(|power| {
-            [1.0, 2.0, 5.0].map(|factor| factor * libm::pow(10.0, f64::from(power)))
-        })
+        in_decades(first as i32..=last as i32)
     };
     let below: Vec<f64> =
         if low < 1.0 { decades(low, 1.0).filter(|&tick| tick < 1.0).collect() } else { Vec::new() };
@@ -49,10 +50,6 @@ pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
 
 /// Returns true if a [`LADDER`] tick is kept when there is not enough room for all of them.
 pub(crate) fn is_main(tick: f64) -> bool {
-    let is_power = |value: f64| {
-        let exponent = libm::log10(value);
-        (exponent - libm::round(exponent)).abs() < 1e-9
-    };
     if tick < 1.0 {
         is_power(tick)
     } else {
@@ -60,27 +57,26 @@ pub(crate) fn is_main(tick: f64) -> bool {
     }
 }
 
-/// Formats a time in its largest unit, so that 90 s becomes 1.5 min.
-pub(crate) fn whole(seconds: f64) -> String {
-    if seconds == 0.0 {
+/// Formats a time in the largest unit that is at most `size` or, if there is none, in the last one.
+fn in_unit(time: f64, size: f64, units: [(f64, &str); 4]) -> String {
+    if time == 0.0 {
         return "0".to_string();
     }
-    let unit = UNITS.into_iter().find(|(unit, _)| seconds.abs() >= *unit * 0.999_999);
-    let (unit, name) = unit.unwrap_or((1.0, "s"));
-    format!("{} {name}", label(seconds / unit))
+    let unit = units.into_iter().find(|(unit, _)| size.abs() >= *unit * 0.999_999);
+    let (unit, name) = unit.unwrap_or(units[3]);
+    format!("{} {name}", label(time / unit))
+}
+
+/// Formats a time in its largest unit, so that 90 s becomes 1.5 min.
+pub(crate) fn whole(seconds: f64) -> String {
+    in_unit(seconds, seconds, UNITS)
 }
 
 /// Formats a time for an axis with ticks `step` apart. All ticks on an axis use the same unit.
 pub(crate) fn stepped(seconds: f64, step: f64) -> String {
-    if seconds == 0.0 {
-        return "0".to_string();
-    }
     // Half-hour steps are formatted in hours, such as 1.5 h.
-    let unit = UNITS.into_iter().find(|(unit, name)| {
-        step.abs() >= *unit * 0.999_999 || *name == "h" && step.abs() >= 1800.0 * 0.999_999
-    });
-    let (unit, name) = unit.unwrap_or((1.0, "s"));
-    format!("{} {name}", label(seconds / unit))
+    let is_half_hour = (1800.0 * 0.999_999..HOUR).contains(&step.abs());
+    in_unit(seconds, if is_half_hour { HOUR } else { step }, UNITS)
 }
 
 /// Formats a time in its two largest units, such as 3 d 4 h, 2 min 5 s or 12.5 s.
@@ -108,13 +104,7 @@ pub(crate) fn words(seconds: f64) -> String {
 
 /// Formats a number of nanoseconds, such as 250 ns, 1.5 µs or 20 ms.
 pub(crate) fn short(ns: f64) -> String {
-    if ns == 0.0 {
-        return "0".to_string();
-    }
-    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
-    let unit = units.into_iter().find(|(unit, _)| ns.abs() >= *unit * 0.999_999);
-    let (unit, name) = unit.unwrap_or((1.0, "ns"));
-    format!("{} {name}", axis::label(ns / unit))
+    in_unit(ns, ns, SHORT_UNITS)
 }
 
 #[cfg(test)]

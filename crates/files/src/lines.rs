@@ -42,10 +42,10 @@ impl<R: BufRead> Lines<R> {
     /// Returns an error if the reader fails.
     pub fn next_line(&mut self, line: &mut Vec<u8>) -> io::Result<NextLine> {
         line.clear();
-        if self.rest && !self.pass_over()? {
-            return Ok(NextLine::End);
+        if self.rest {
+            self.reader.skip_until(b'\n')?;
+            self.rest = false;
         }
-        self.rest = false;
         loop {
             let available = match self.reader.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -67,25 +67,6 @@ impl<R: BufRead> Lines<R> {
             self.reader.consume(taken);
             if end.is_some() {
                 return Ok(NextLine::Whole);
-            }
-        }
-    }
-
-    /// Skips the rest of the line. Returns false if the input ends first.
-    fn pass_over(&mut self) -> io::Result<bool> {
-        loop {
-            let available = match self.reader.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            };
-            if available.is_empty() {
-                return Ok(false);
-            }
-            let end = memchr(b'\n', available).map(|at| at + 1);
-            let taken = end.unwrap_or(available.len());
-            self.reader.consume(taken);
-            if end.is_some() {
-                return Ok(true);
             }
         }
     }

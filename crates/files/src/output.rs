@@ -130,10 +130,8 @@ pub fn replace_public(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// # Errors
 /// Returns an error if the file cannot be written.
 pub fn append(path: &Path) -> Result<Box<dyn Write + Send>, FileError> {
-    match OpenOptions::new().append(true).open(path) {
-        Ok(file) => Ok(Box::new(file)),
-        Err(error) => Err(FileError::place(path, error)),
-    }
+    let file = OpenOptions::new().append(true).open(path);
+    Ok(Box::new(file.map_err(|error| FileError::place(path, error))?))
 }
 
 /// Removes a file if it exists.
@@ -169,29 +167,32 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
 
 /// Returns the file to write: the path itself or, for a link, its target.
 fn target(path: &Path) -> Result<PathBuf, FileError> {
+    let refused = |reason: &str| FileError::place(path, io::Error::other(reason));
     if path.is_dir() {
-        let reason = io::Error::new(io::ErrorKind::IsADirectory, "is a directory");
-        return Err(FileError::place(path, reason));
+        return Err(refused("is a directory"));
     }
     if path.file_name().is_none() {
-        return Err(FileError::place(path, io::Error::other("the path has no file name")));
+        return Err(refused("the path has no file name"));
     }
     if path == Path::new("-") {
-        let reason = "use /dev/stdout for standard output, or ./- for a file named `-`";
-        return Err(FileError::place(path, io::Error::other(reason)));
+        return Err(refused("use /dev/stdout for standard output, or ./- for a file named `-`"));
     }
     match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(|_| {
-            FileError::place(path, io::Error::other("the link's target does not exist"))
-        }),
+        Ok(metadata) if metadata.is_symlink() => {
+            fs::canonicalize(path).map_err(|_| refused("the link's target does not exist"))
+        }
         _ => Ok(path.to_path_buf()),
     }
 }
 
 /// Creates a temporary file in the same directory as the target.
 fn beside(target: &Path) -> io::Result<NamedTempFile> {
+    partial::create(folder_of(target))
+}
+
+fn folder_of(target: &Path) -> &Path {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    partial::create(folder.unwrap_or(Path::new(".")))
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Returns true if the file at a path is written directly rather than through a temporary file.
@@ -203,8 +204,7 @@ fn is_stream(path: &Path) -> bool {
 
 /// Ensures that a rename survives a power failure, on systems that support this.
 fn synchronize_folder(target: &Path) {
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+    if let Ok(folder) = File::open(folder_of(target)) {
         // Ignore errors, because some file systems cannot synchronize a directory.
         let _ = folder.sync_all();
     }

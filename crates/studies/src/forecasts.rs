@@ -5,6 +5,7 @@
 use pavior::experiments::{LogScore, Specification};
 
 use crate::folder::{self, PaperError};
+use crate::yardstick;
 
 /// The study's name in `pavior reproduce`, and the name of its directory.
 pub const NAME: &str = "forecasts";
@@ -137,10 +138,7 @@ impl JudgedLog {
 /// # Errors
 /// Returns an error if the writer fails.
 pub fn write(logs: &[JudgedLog], out: &mut dyn std::io::Write) -> Result<(), csv::Error> {
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(JudgedLog::COLUMNS)?;
-    logs.iter().try_for_each(|log| writer.write_record(log.cells()))?;
-    Ok(writer.flush()?)
+    yardstick::write(&JudgedLog::COLUMNS, logs.iter().map(JudgedLog::cells), out)
 }
 
 /// Summarizes the results in words.

@@ -31,6 +31,9 @@ const HIGH: usize = 2;
 /// The 5%, 50% and 95% quantiles of a wait, in the units of [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
+/// A difference for each of the [`Quantiles`], in the same units.
+type Differences = [f64; 3];
+
 /// Adds one minute to a wait and returns the cube root of the sum. Forecast errors grow with the
 /// wait, but more slowly.
 fn scaled(wait: Time) -> f64 {
@@ -45,7 +48,7 @@ fn wait_of(scaled: f64) -> Time {
 /// Calibration by online conformal quantile regression (Romano, Patterson & Candes 2019).
 ///
 /// The quantiles over the futures are shifted according to the errors of earlier promises. Each of
-/// the three quantiles has its own shift, computed from the last 800 promises to jobs of similar
+/// the three quantiles has its own shift, computed from the latest promises to jobs of similar
 /// size. The target level adapts to misses (adaptive conformal inference, Gibbs & Candes 2021). If
 /// a job waits longer than promised, that counts as a miss immediately, not only once the job
 /// starts. Otherwise, the correction would lag whenever the queue grows.
@@ -63,7 +66,7 @@ pub(crate) struct Calibration {
 
 #[derive(Clone, Debug)]
 struct Residuals {
-    latest: VecDeque<Quantiles>,
+    latest: VecDeque<Differences>,
     low_level: f64,
     high_level: f64,
 }
@@ -107,14 +110,14 @@ struct Promise {
 
 impl Promise {
     /// Returns the difference between the wait so far and each quantile.
-    fn residual(&self, now: Time) -> Quantiles {
+    fn residual(&self, now: Time) -> Differences {
         let wait = scaled(now.since(self.at));
         self.raw.map(|quantile| wait - quantile)
     }
 }
 
 impl Residuals {
-    fn add(&mut self, residual: Quantiles) {
+    fn add(&mut self, residual: Differences) {
         if self.latest.len() == LATEST {
             self.latest.pop_front();
         }
@@ -132,7 +135,7 @@ impl Residuals {
 
     /// Returns each quantile's shift, or `None` if too few errors are known. `late` contains the
     /// current errors for jobs that have already waited longer than promised.
-    fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
+    fn shifts(&self, late: &[Differences]) -> Option<Differences> {
         let count = self.latest.len() + late.len();
         if count < ENOUGH {
             return None;
@@ -152,9 +155,9 @@ impl Residuals {
 /// The shifts that apply to each quantile at one time.
 pub(crate) struct Corrections {
     /// The shifts for each size class with enough promises.
-    classes: BTreeMap<u32, Quantiles>,
+    classes: BTreeMap<u32, Differences>,
     /// The shifts for jobs of all other size classes.
-    all: Quantiles,
+    all: Differences,
 }
 
 impl Corrections {
@@ -181,10 +184,10 @@ impl Calibration {
     }
 
     /// Computes the corrections that apply at time `now`. Takes O(n) time on average, where n is
-    /// the number of errors: at most 800 per size class from started jobs, and one from each late
-    /// job.
+    /// the number of errors: at most [`LATEST`] per size class from started jobs, and one from
+    /// each late job.
     pub(crate) fn corrections(&self, now: Time) -> Corrections {
-        let mut late: BTreeMap<u32, Vec<Quantiles>> = BTreeMap::new();
+        let mut late: BTreeMap<u32, Vec<Differences>> = BTreeMap::new();
         for promise in self.late.iter().filter_map(|job| self.open.get(job)) {
             late.entry(promise.class).or_default().push(promise.residual(now));
         }
@@ -193,7 +196,7 @@ impl Calibration {
             Some((*class, own.shifts(late)?))
         };
         let classes = self.classes.iter().filter_map(shifts).collect();
-        let late: Vec<Quantiles> = late.into_values().flatten().collect();
+        let late: Vec<Differences> = late.into_values().flatten().collect();
         let all = self.all.shifts(&late).unwrap_or([-MARGIN, 0.0, MARGIN]);
         Corrections { classes, all }
     }

@@ -224,7 +224,7 @@ impl Forecaster {
         let mut empty = None;
         let start = |one: &Forecast| {
             let mut start = Start::of(one, end);
-            if start.is_unknown() {
+            if start.times() == [None; 4] {
                 let job = state.queue().iter().find(|job| job.id == one.job);
                 start.obstacle = job.map(|job| obstacle(state.machine(), &mut empty, &job.request));
             }
@@ -271,13 +271,11 @@ impl Forecaster {
         for (place, (&job, &plan)) in jobs.iter().zip(&planned[0]).enumerate() {
             let kind = self.kinds.get(&job).copied().unwrap_or(UNKNOWN);
             let starts = drawn.iter().map(|starts| starts[place]);
-            forecasts.push(match wait_forecast(&corrections, now, &kind, plan, starts) {
-                Some(wait) => {
-                    self.calibration.promise(job, now, &kind, &wait);
-                    wait.forecast(job, now, plan)
-                }
-                None => Forecast::beyond(job, plan),
-            });
+            let wait = wait_forecast(&corrections, now, &kind, plan, starts);
+            if let Some(wait) = &wait {
+                self.calibration.promise(job, now, &kind, wait);
+            }
+            forecasts.push(Forecast::of(job, now, plan, wait));
         }
         Ok((forecasts, planned))
     }
@@ -312,14 +310,13 @@ impl Forecaster {
         let planned = self.planned(state, now, Plan::Estimates)?;
         let plan = self.starts(vec![planned], now, &[job])?[0][0];
         if plan == now {
-            return Ok(Forecast { job, low: now, median: now, high: now, plan });
+            return Ok(Forecast::at(job, now));
         }
         let futures = self.drawn(state, now)?;
         let drawn = self.starts(futures, now, &[job])?;
         let starts = drawn.iter().map(|starts| starts[0]);
         let wait = wait_forecast(&self.calibration.corrections(now), now, kind, plan, starts);
-        let beyond = Forecast::beyond(job, plan);
-        Ok(wait.map_or(beyond, |wait| wait.forecast(job, now, plan)))
+        Ok(Forecast::of(job, now, plan, wait))
     }
 
     /// Creates a future with no later arrivals. If a job has neither an estimate nor similar past
@@ -408,9 +405,16 @@ impl Forecaster {
 }
 
 impl Forecast {
-    /// Creates the forecast for a job that does not start before `end`, the end of all futures.
-    fn beyond(job: JobId, end: Time) -> Forecast {
-        Forecast { job, low: end, median: end, high: end, plan: end }
+    /// Creates a forecast in which all four times are the same.
+    pub(super) fn at(job: JobId, at: Time) -> Forecast {
+        Forecast { job, low: at, median: at, high: at, plan: at }
+    }
+
+    /// Creates the forecast for a job. Without a wait, the plan is the end of all futures.
+    fn of(job: JobId, now: Time, plan: Time, wait: Option<WaitForecast>) -> Forecast {
+        let Some(wait) = wait else { return Forecast::at(job, plan) };
+        let [low, median, high] = wait.waits.map(|wait| now.saturating_add(wait));
+        Forecast { job, low, median, high, plan }
     }
 }
 
@@ -426,13 +430,6 @@ fn wait_forecast(
     let waits: Vec<Time> = starts.map(|start| start.since(now)).collect();
     let is_known = plan.since(now) < HORIZON || waits.iter().any(|&wait| wait < HORIZON);
     is_known.then(|| corrections.waits(kind, &waits))
-}
-
-impl WaitForecast {
-    fn forecast(&self, job: JobId, now: Time, plan: Time) -> Forecast {
-        let [low, median, high] = self.waits.map(|wait| now.saturating_add(wait));
-        Forecast { job, low, median, high, plan }
-    }
 }
 
 const HOUR: Time = Time(3600 * pavior_workload::TimeUnit::SECOND.ticks);

@@ -57,13 +57,6 @@ pub(crate) fn starts(
 /// Creates a job for a later arrival. If the arrival has no estimate, its run time serves as the
 /// estimate, as in a log replay.
 fn arriving(arrival: &Arrival, number: u64, run: Time) -> Job {
-    Job {
-        id: JobId(number),
-        index: number,
-        number,
-        arrival: arrival.at,
-        request: arrival.request,
-        service: Service::Run(run),
-        estimate: arrival.kind.estimate.unwrap_or(run),
-    }
+    let job = Job::new(JobId(number), arrival.at, arrival.request, run);
+    Job { estimate: arrival.kind.estimate.unwrap_or(run), ..job }
 }

@@ -56,7 +56,7 @@ pub struct Rivals {
 
 /// Replays jobs the way `pavior simulate` does: at each event time, jobs end, then jobs arrive, and
 /// then the scheduler starts jobs. Passes each job to `each` when it starts. Returns the number of
-/// jobs skipped because they can never fit.
+/// jobs skipped because they can never fit. The service of each job must be [`Service::Run`].
 ///
 /// Cost: the replay, plus a forecast and one additional run for each job that has to wait.
 ///
@@ -91,8 +91,15 @@ pub fn replay_linked(
     forecaster: &mut Forecaster,
     each: impl FnMut(Judged),
 ) -> Result<u64, ForecastError> {
-    let mut jobs = LinkedJobs::new(linked, &mut dispatcher);
-    replay_from(&mut jobs, dispatcher, forecaster, each)
+    let Linked { jobs, links, stops } = linked;
+    let mut kinds = Vec::new();
+    let jobs = jobs.map(|(job, kind)| {
+        kinds.push(kind);
+        job
+    });
+    let fits = |job: &Job| dispatcher.could_ever_fit(&job.request).is_ok();
+    let (arrivals, _) = Arrivals::with_feedback(jobs, links, fits);
+    replay_from(&mut LinkedJobs { arrivals, kinds, stops }, dispatcher, forecaster, each)
 }
 
 fn replay_from(
@@ -102,7 +109,8 @@ fn replay_from(
     each: impl FnMut(Judged),
 ) -> Result<u64, ForecastError> {
     let mut replay = Replay::new(dispatcher, forecaster, each);
-    while replay.step(jobs, true)?.is_some() {}
+    let plans = [Plan::Estimates, Plan::CorrectedEstimates];
+    while replay.step(jobs, &plans)?.is_some() {}
     Ok(replay.rejected)
 }
 
@@ -131,23 +139,6 @@ struct LinkedJobs<'l> {
     arrivals: Arrivals<'static>,
     kinds: Vec<Kind>,
     stops: &'l dyn Fn() -> bool,
-}
-
-impl<'l> LinkedJobs<'l> {
-    fn new(
-        linked: Linked<'l, impl Iterator<Item = (Job, Kind)>>,
-        dispatcher: &mut Dispatcher,
-    ) -> LinkedJobs<'l> {
-        let Linked { jobs, links, stops } = linked;
-        let mut kinds = Vec::new();
-        let jobs = jobs.map(|(job, kind)| {
-            kinds.push(kind);
-            job
-        });
-        let fits = |job: &Job| dispatcher.could_ever_fit(&job.request).is_ok();
-        let (arrivals, _) = Arrivals::with_feedback(jobs, links, fits);
-        LinkedJobs { arrivals, kinds, stops }
-    }
 }
 
 impl Source for LinkedJobs<'_> {
@@ -189,8 +180,9 @@ pub fn learn(
     let (mut jobs, mut last) = (jobs.peekable(), Time::ZERO);
     loop {
         last = Source::peek(&mut jobs).unwrap_or(last);
-        let asks = replay.arrived >= quiet;
-        if replay.step(&mut jobs, asks)?.is_none() {
+        // Rivals are not needed, so the corrected plan is omitted.
+        let plans: &[Plan] = if replay.arrived >= quiet { &[Plan::Estimates] } else { &[] };
+        if replay.step(&mut jobs, plans)?.is_none() {
             break;
         }
     }
@@ -251,9 +243,13 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// Processes all events at the next event time and returns that time. If `asks` is true, asks
-    /// for a forecast for each arriving job that does not start at once.
-    fn step(&mut self, jobs: &mut impl Source, asks: bool) -> Result<Option<Time>, ForecastError> {
+    /// Processes all events at the next event time and returns that time. Unless `plans` is empty,
+    /// makes a forecast for each arriving job that does not start at once.
+    fn step(
+        &mut self,
+        jobs: &mut impl Source,
+        plans: &[Plan],
+    ) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();
         let Some(now) = next else { return Ok(None) };
@@ -263,8 +259,8 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
             arrived.extend(self.submit(job, kind)?);
         }
         self.start(jobs, now)?;
-        if asks {
-            self.promise(now, arrived)?;
+        if !plans.is_empty() {
+            self.forecast_arrivals(now, arrived, plans)?;
         }
         Ok(Some(now))
     }
@@ -300,7 +296,10 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
             self.agenda.schedule(now.saturating_add(run), 0, job.id);
             let (id, submit) = (job.id, job.arrival);
             let Some(Unstarted { kind, forecast }) = self.unstarted.remove(&id) else { continue };
-            let (forecast, rivals) = forecast.unwrap_or_else(|| at_once(id, now));
+            // Without a forecast, the job starts at once.
+            let (forecast, rivals) = forecast.unwrap_or_else(|| {
+                (Forecast::at(id, now), Rivals { corrected: now, past_waits: [now; 3] })
+            });
             if now > submit {
                 self.waits.add(now.since(submit));
             }
@@ -310,16 +309,21 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         Ok(())
     }
 
-    /// Makes a forecast for each of the given jobs that has not started yet.
-    fn promise(&mut self, now: Time, mut jobs: Vec<JobId>) -> Result<(), ForecastError> {
+    /// Makes a forecast for each of the given jobs that has not started yet. The forecasts are
+    /// based on the first plan; the last plan is their rival.
+    fn forecast_arrivals(
+        &mut self,
+        now: Time,
+        mut jobs: Vec<JobId>,
+        plans: &[Plan],
+    ) -> Result<(), ForecastError> {
         jobs.retain(|job| self.unstarted.contains_key(job));
         if jobs.is_empty() {
             return Ok(());
         }
-        let plans = [Plan::Estimates, Plan::CorrectedEstimates];
         let (forecasts, mut planned) =
-            self.forecaster.forecast_with_plans(&self.dispatcher, now, &jobs, &plans)?;
-        let corrected = planned.swap_remove(1);
+            self.forecaster.forecast_with_plans(&self.dispatcher, now, &jobs, plans)?;
+        let corrected = planned.pop().unwrap_or_default();
         let past_waits = self.waits.quantiles().map(|wait| now.saturating_add(wait));
         for (forecast, corrected) in forecasts.into_iter().zip(corrected) {
             if let Some(unstarted) = self.unstarted.get_mut(&forecast.job) {
@@ -328,11 +332,6 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
         Ok(())
     }
-}
-
-fn at_once(job: JobId, now: Time) -> (Forecast, Rivals) {
-    let forecast = Forecast { job, low: now, median: now, high: now, plan: now };
-    (forecast, Rivals { corrected: now, past_waits: [now; 3] })
 }
 
 /// The most recent waits of jobs that had to wait.

@@ -78,11 +78,6 @@ impl Start {
         Start { earliest: at, median: at, latest: at, obstacle, ..self }
     }
 
-    /// Returns true if no time is known.
-    pub(super) fn is_unknown(&self) -> bool {
-        self.times() == [None; 4]
-    }
-
     /// Converts the start and the evidence to JSON, with times in the interface's own format.
     pub(super) fn json(
         &self,

@@ -18,6 +18,13 @@ pub struct Defragmented {
     pub proven: bool,
 }
 
+impl Defragmented {
+    /// Returns the boxes that are free after the moves, and the bound on their number.
+    pub fn slots(&self) -> Slots {
+        Slots { boxes: self.plan.boxes.clone(), bound: self.bound }
+    }
+}
+
 /// Finds the cheapest plan that moves at most `max_jobs` jobs and frees the maximum number of
 /// disjoint boxes of a shape.
 ///

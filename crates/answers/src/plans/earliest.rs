@@ -11,7 +11,7 @@
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
 
-use crate::plans::near::first_free_with;
+use crate::plans::near::first_free;
 use crate::{Shape, Snapshot};
 
 /// A place and the time at which it becomes free.
@@ -32,10 +32,10 @@ pub fn earliest(
     end: impl Fn(JobId) -> Option<Time>,
 ) -> Option<Earliest> {
     let mut bases = BaseSet::new(snapshot.grid);
-    if let Some(place) = first_free_with(&mut bases, &snapshot.free, shape) {
+    if let Some(place) = first_free(&mut bases, &snapshot.free, shape) {
         return Some(Earliest { at: Time::ZERO, place });
     }
-    let room = |free: &Occupancy| first_free_with(&mut bases, free, shape);
+    let room = |free: &Occupancy| first_free(&mut bases, free, shape);
     first_end(snapshot, end, room).map(|(at, place)| Earliest { at, place })
 }
 

@@ -12,19 +12,11 @@ use crate::{Shape, Snapshot};
 ///
 /// Takes O(log(side) N/64) time per orientation.
 pub fn fit(snapshot: &Snapshot, shape: Shape) -> Option<Cuboid> {
-    first_free(&snapshot.free, shape)
-}
-
-pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
-    first_free_with(&mut BaseSet::new(*free.grid()), free, shape)
+    first_free(&mut BaseSet::new(snapshot.grid), &snapshot.free, shape)
 }
 
 /// Works like [`fit`], but reuses scratch buffers.
-pub(crate) fn first_free_with(
-    bases: &mut BaseSet,
-    free: &Occupancy,
-    shape: Shape,
-) -> Option<Cuboid> {
+pub(crate) fn first_free(bases: &mut BaseSet, free: &Occupancy, shape: Shape) -> Option<Cuboid> {
     bases.load(free);
     shape.orientations(free.grid()).find_map(|sides| {
         let base = bases.find_loaded(sides)?;
@@ -105,8 +97,5 @@ fn fits(inner: Sides, outer: Sides) -> bool {
 
 /// Returns true if a box fits inside another, possibly after rotation if `turn` is true.
 fn within(inner: Sides, outer: Sides, turn: bool) -> bool {
-    if !turn {
-        return fits(inner, outer);
-    }
-    fits(ascending(inner), ascending(outer))
+    if turn { fits(ascending(inner), ascending(outer)) } else { fits(inner, outer) }
 }

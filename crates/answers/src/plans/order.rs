@@ -8,6 +8,7 @@
 //! may occupy temporary positions.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use pavior_mesh::{Cuboid, Grid, Occupancy};
 use rustc_hash::FxHashSet;
@@ -39,27 +40,27 @@ type Places = Vec<Vec<Cuboid>>;
 /// A state reached by a sequence of moves: each job's boxes, the index of the previous state, and
 /// the job that moved last.
 struct Reached {
-    places: Places,
+    places: Rc<Places>,
     before: Option<(usize, usize)>,
 }
 
 /// Finds the shortest sequence of moves, one job at a time, that reaches the goal. Jobs may move to
 /// temporary positions.
 pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
-    let start: Places =
-        jobs.iter().map(|&job| room.snapshot.parts(job as usize).to_vec()).collect();
+    let start = jobs.iter().map(|&job| room.snapshot.parts(job as usize).to_vec());
+    let start: Rc<Places> = Rc::new(start.collect());
     let empty = room.without(jobs);
-    let mut seen: FxHashSet<Places> = FxHashSet::default();
-    seen.insert(start.clone());
+    let mut seen: FxHashSet<Rc<Places>> = FxHashSet::from_iter([Rc::clone(&start)]);
     let mut reached = vec![Reached { places: start, before: None }];
     let mut waiting: VecDeque<usize> = VecDeque::from([0]);
     while let Some(state) = waiting.pop_front() {
         for index in 0..jobs.len() {
             for parts in moves(room, &empty, jobs, &reached[state].places, index, budget) {
-                let mut places = reached[state].places.clone();
+                let mut places = Places::clone(&reached[state].places);
                 places[index] = parts;
                 budget.spend(places.len() as u64);
-                if !seen.insert(places.clone()) {
+                let places = Rc::new(places);
+                if !seen.insert(Rc::clone(&places)) {
                     continue;
                 }
                 let boxes = goal(room, &empty, jobs, &places, budget);
@@ -77,7 +78,8 @@ pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -
     Outcome::Nothing
 }
 
-/// Returns the positions to which a job can move in one step.
+/// Returns the positions to which a job can move in one step. Lists the parts of its original
+/// position in their original order, so that equal positions compare equal.
 fn moves(
     room: &mut Room<'_>,
     empty: &Occupancy,
@@ -93,9 +95,12 @@ fn moves(
         }
     }
     let mut items = room.parts(jobs[index], &mut 0);
+    let start = room.snapshot.parts(jobs[index] as usize);
     let mut found = Vec::new();
     pack(room, &mut free, &mut items, budget, &mut |items: &[Item]| {
-        found.push(items.iter().filter_map(|item| item.at).collect());
+        let parts: Vec<Cuboid> = items.iter().filter_map(|item| item.at).collect();
+        let is_start = parts.iter().all(|part| start.contains(part));
+        found.push(if is_start { start.to_vec() } else { parts });
         false
     });
     found
@@ -156,4 +161,29 @@ fn path(room: &Room<'_>, jobs: &[u32], reached: &[Reached]) -> Vec<Move> {
     }
     moves.reverse();
     moves
+}
+
+#[cfg(test)]
+mod tests {
+    use pavior_allocation::Placement;
+    use pavior_mesh::JobId;
+
+    use super::*;
+    use crate::plans::plan::Goal;
+    use crate::{Shape, Snapshot};
+
+    #[test]
+    fn the_original_position_keeps_the_order_of_its_parts() {
+        let all = Occupancy::all_free(Grid::mesh(&[3]).unwrap());
+        let parts = [2, 0].map(|first| Cuboid::new([first, 0, 0], [1; 3])).to_vec();
+        let jobs = vec![(JobId(0), Placement::Parts(parts.clone()))];
+        let mut free = all.clone();
+        take_all(&mut free, &parts);
+        let snapshot = Snapshot::new(free, all.clone(), jobs);
+        let shape = Shape::fixed([1; 3]);
+        let goal = Goal { shape, count: 0, required: Vec::new(), available: all.clone() };
+        let (mut room, mut budget) = (Room::new(&snapshot, &goal, true), Budget { left: 10_000 });
+        let found = moves(&mut room, &all, &[0], &vec![parts.clone()], 0, &mut budget);
+        assert!(found.len() == 3 && found.contains(&parts), "{found:?}");
+    }
 }

@@ -12,24 +12,22 @@ pub(crate) fn relocate(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -
     let mut free = room.without(jobs);
     budget.spend(u64::from(grid.nodes() / 64));
     let mut items = room.wanted();
+    // The number of groups of interchangeable parts so far.
     let mut alike = 0;
     for &job in jobs {
         items.extend(room.parts(job, &mut alike));
     }
     let from: Vec<&[Cuboid]> = jobs.iter().map(|&job| room.snapshot.parts(job as usize)).collect();
+    // `circular` is set if some packing has no order in which the jobs can move directly.
     let (mut answer, mut circular) = (None, false);
     pack(room, &mut free, &mut items, budget, &mut |items| {
-        let placed: Vec<Cuboid> = items.iter().filter_map(|item| item.at).collect();
-        let (boxes, mut rest) = placed.split_at(count);
-        let mut to = Vec::new();
-        for parts in &from {
-            let (own, others) = rest.split_at(parts.len());
-            to.push(own.to_vec());
-            rest = others;
-        }
+        let mut placed = items.iter().filter_map(|item| item.at);
+        let boxes: Vec<Cuboid> = placed.by_ref().take(count).collect();
+        let new_parts = |parts: &&[Cuboid]| placed.by_ref().take(parts.len()).collect();
+        let to: Vec<Vec<Cuboid>> = from.iter().map(new_parts).collect();
         let order = order::direct(&grid, &from, &to);
         circular |= order.is_none();
-        answer = order.map(|order| (boxes.to_vec(), to, order));
+        answer = order.map(|order| (boxes, to, order));
         answer.is_some()
     });
     match answer {

@@ -38,12 +38,12 @@ pub(crate) fn cheapest(
 ) -> Planned {
     let most = limits.max_jobs;
     let mut room = Room::new(snapshot, goal, limits.turn);
-    let mut sets = Sets::new(weights);
+    let mut sets = Sets { weights, waiting: BinaryHeap::new(), seen: FxHashSet::default() };
     for set in starts(snapshot, goal, most) {
         sets.push(set);
     }
     let mut proven = true;
-    while let Some(jobs) = sets.pop() {
+    while let Some(Reverse((_, _, jobs))) = sets.waiting.pop() {
         let mut share = Budget { left: budget.left / 4 };
         let before = share.left;
         let outcome = relocate(&mut room, &jobs, &mut share);
@@ -77,7 +77,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
     for sides in goal.shape.orientations(&snapshot.grid) {
         let places = Places::of(&snapshot.grid, sides);
         let costs = Costs::of(snapshot, &places, &goal.available, |_| 1);
-        let mut open = Open::new(places.bases());
+        let mut open = Open::new(&places.bases);
         // In an unchanged layer, the boxes overlap the same jobs as in the previous layer.
         costs.each(Layers::Changed, |cost, base| {
             if cost <= most as Cost {
@@ -149,18 +149,10 @@ struct Sets<'a> {
 }
 
 impl Sets<'_> {
-    fn new(weights: &Weights) -> Sets<'_> {
-        Sets { weights, waiting: BinaryHeap::new(), seen: FxHashSet::default() }
-    }
-
     fn push(&mut self, jobs: Vec<u32>) {
         if self.seen.insert(jobs.clone()) {
             self.waiting.push(Reverse((self.weights.of(&jobs), jobs.len(), jobs)));
         }
-    }
-
-    fn pop(&mut self) -> Option<Vec<u32>> {
-        self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
     }
 
     /// Adds every set made up of these jobs plus one more. Returns the cost of doing so.

@@ -45,12 +45,8 @@ impl Snapshot {
     /// Copies the state of a machine. Takes O(N/64 + parts) time for N nodes.
     pub fn of(machine: &Machine) -> Snapshot {
         let held = machine.held().into_iter();
-        Snapshot {
-            grid: *machine.grid(),
-            free: machine.free().clone(),
-            healthy: machine.healthy().clone(),
-            jobs: held.map(|(job, placement)| (job, placement.clone())).collect(),
-        }
+        let jobs = held.map(|(job, placement)| (job, placement.clone())).collect();
+        Snapshot::new(machine.free().clone(), machine.healthy().clone(), jobs)
     }
 
     /// Treats all nodes as failed except those that are free in `nodes`. If `nodes` belongs to a
@@ -85,12 +81,9 @@ impl Snapshot {
     #[must_use]
     pub fn after(&self, gone: impl Fn(JobId) -> bool) -> Snapshot {
         let places = self.jobs.iter().enumerate().filter(|(_, (job, _))| gone(*job));
-        Snapshot {
-            grid: self.grid,
-            free: self.without(places.map(|(place, _)| place)),
-            healthy: self.healthy.clone(),
-            jobs: self.jobs.iter().filter(|(job, _)| !gone(*job)).cloned().collect(),
-        }
+        let free = self.without(places.map(|(place, _)| place));
+        let jobs = self.jobs.iter().filter(|(job, _)| !gone(*job)).cloned().collect();
+        Snapshot::new(free, self.healthy.clone(), jobs)
     }
 
     /// Returns the grid.

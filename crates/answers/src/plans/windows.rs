@@ -30,7 +30,7 @@ use crate::Snapshot;
 pub(crate) struct Places {
     grid: Grid,
     sides: Sides,
-    bases: Grid,
+    pub(crate) bases: Grid,
 }
 
 impl Places {
@@ -42,10 +42,6 @@ impl Places {
         let axes = grid.axes();
         let bases = Grid::new(&starts[..axes], &wraps[..axes]);
         Places { grid: *grid, sides, bases: bases.expect("the box fits the grid") }
-    }
-
-    pub(crate) fn bases(&self) -> &Grid {
-        &self.bases
     }
 
     pub(crate) fn at(&self, base: Coordinates) -> Cuboid {

@@ -252,18 +252,6 @@ pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
 }
 
 impl Why {
-    /// Creates an answer that contains only the cause. This requires no search for a place, so it
-    /// is cheap even for many requests.
-    pub(crate) fn cause_alone(
-        cause: Cause,
-        needed: u64,
-        free: u64,
-        planned: Option<PlannedStart>,
-    ) -> Why {
-        let (place, blocked, enough) = (Vec::new(), None, None);
-        Why { cause, needed, free, planned, place, blocked, enough }
-    }
-
     /// Returns the places in the answer: the request's placement, or the place that must become
     /// free.
     pub fn places(&self) -> Vec<Cuboid> {
@@ -304,9 +292,8 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
         _ => unblock_any(snapshot, boxes, &weights, limits).plan,
     };
     let held = |job: JobId| {
-        let found = snapshot.jobs.binary_search_by_key(&job, |(job, _)| *job).ok();
-        let parts = found.map_or(&[][..], |index| snapshot.parts(index));
-        parts.iter().map(|part| u64::from(part.volume())).sum()
+        let found = snapshot.jobs.binary_search_by_key(&job, |(job, _)| *job);
+        found.map_or(0, |index| weights.0[index])
     };
     let mut jobs: Vec<(JobId, u64)> = jobs.into_iter().map(|job| (job, held(job))).collect();
     jobs.sort_by_key(|&(job, nodes)| (std::cmp::Reverse(nodes), job));

@@ -59,11 +59,10 @@ impl Why {
                 };
                 format!("; it cannot start until {lost} in {} {are} back", at(*place))
             }
-            (None, _) => {
-                let enough =
-                    self.enough.map(|at| format!("; enough nodes will be free at {}", time(at)));
-                enough.unwrap_or_default()
-            }
+            (None, _) => match self.enough {
+                Some(at) => format!("; enough nodes will be free at {}", time(at)),
+                None => String::new(),
+            },
         }
     }
 

@@ -42,6 +42,11 @@ impl State {
         State { grid, jobs: jobs.to_vec(), healthy, turn }
     }
 
+    /// Returns the state in which these nodes have failed. Jobs stay on them until they move.
+    pub(crate) fn drained(&self, nodes: u32) -> State {
+        State { jobs: self.jobs.clone(), healthy: self.healthy & !nodes, ..*self }
+    }
+
     pub(crate) fn held(&self, job: usize) -> u32 {
         masks(&self.grid, &self.jobs[job])
     }
@@ -62,21 +67,16 @@ impl State {
         others.fold(self.healthy, |free, job| free & !self.held(job))
     }
 
-    /// Returns true if `count` boxes and the parts of these jobs fit on usable nodes at the same
-    /// time.
-    pub(crate) fn packs(&self, shape: Sides, count: usize, moved: &[usize], usable: u32) -> bool {
-        let mut lists: Vec<Vec<u32>> = Vec::new();
-        let list = |sides, turn| places(&self.grid, sides, turn).iter().map(|at| at.1).collect();
-        for _ in 0..count {
-            lists.push(list(shape, true));
-        }
-        for part in moved.iter().flat_map(|&job| &self.jobs[job]) {
-            lists.push(list(part.sides, self.turn));
-        }
-        let free = self.free_without(moved) & usable;
-        for list in &mut lists {
-            list.retain(|place| place & !free == 0);
-        }
+    /// Returns true if `count` boxes and the parts of these jobs fit at the same time.
+    fn packs(&self, shape: Sides, count: usize, moved: &[usize]) -> bool {
+        let free = self.free_without(moved);
+        let list = |sides, turn| -> Vec<u32> {
+            let places = places(&self.grid, sides, turn).into_iter().map(|(_, nodes)| nodes);
+            places.filter(|place| place & !free == 0).collect()
+        };
+        let mut lists = vec![list(shape, true); count];
+        let parts = moved.iter().flat_map(|&job| &self.jobs[job]);
+        lists.extend(parts.map(|part| list(part.sides, self.turn)));
         let wanted: u32 =
             lists.iter().filter_map(|list| list.first()).map(|at| at.count_ones()).sum();
         if lists.iter().any(Vec::is_empty) || wanted > free.count_ones() {
@@ -86,26 +86,27 @@ impl State {
         packs(free, &lists, 0)
     }
 
+    /// Returns the sets of at most `most` jobs, including `required`, each with its total weight,
+    /// lightest first.
+    fn sets(&self, (required, most): (&[usize], usize), weights: &[u64]) -> Vec<(u64, Vec<usize>)> {
+        let mut sets = subsets(self.jobs.len(), most);
+        sets.retain(|set| required.iter().all(|job| set.contains(job)));
+        let weight = |set: &Vec<usize>| set.iter().map(|&job| weights[job]).sum();
+        let mut sets: Vec<_> = sets.into_iter().map(|set| (weight(&set), set)).collect();
+        sets.sort();
+        sets
+    }
+
     /// Returns the minimum total weight of at most `most` jobs, including `required`, whose moves
     /// make room.
     pub(crate) fn least(
         &self,
-        shape: Sides,
-        count: usize,
-        (required, most): (&[usize], usize),
-        usable: u32,
+        (shape, count): (Sides, usize),
+        limits: (&[usize], usize),
         weights: &[u64],
     ) -> Option<u64> {
-        let mut best: Option<u64> = None;
-        for set in subsets(self.jobs.len(), most) {
-            let cost: u64 = set.iter().map(|&job| weights[job]).sum();
-            let holds_all = required.iter().all(|job| set.contains(job));
-            let cheaper = best.is_none_or(|best| cost < best);
-            if holds_all && cheaper && self.packs(shape, count, &set, usable) {
-                best = Some(cost);
-            }
-        }
-        best
+        let mut sets = self.sets(limits, weights).into_iter();
+        sets.find(|(_, set)| self.packs(shape, count, set)).map(|(cost, _)| cost)
     }
 
     /// Returns true if a plan's cost is the minimum. Otherwise, asserts that no cheaper set of jobs
@@ -113,41 +114,32 @@ impl State {
     pub(crate) fn is_cheapest(
         &self,
         cost: Option<u64>,
-        (shape, count): (Sides, usize),
-        (required, most): (&[usize], usize),
-        usable: u32,
+        boxes: (Sides, usize),
+        limits: (&[usize], usize),
         weights: &[u64],
         good: impl Fn(&[u32], u32) -> bool,
     ) -> bool {
-        let least = self.least(shape, count, (required, most), usable, weights);
+        let least = self.least(boxes, limits, weights);
         if cost == least {
             return true;
         }
         // If the costs differ, a cheaper set fits, but its moves cannot be ordered, even with
         // temporary positions.
         assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
-        for set in subsets(self.jobs.len(), most) {
-            let weight: u64 = set.iter().map(|&job| weights[job]).sum();
-            let holds_all = required.iter().all(|job| set.contains(job));
+        for (weight, set) in self.sets(limits, weights) {
             let single = set.iter().all(|&job| self.jobs[job].len() == 1);
-            if single && holds_all && cost.is_none_or(|cost| weight < cost) {
-                let reached = self.reachable(&set, usable, &good);
-                assert!(!reached, "{set:?} is enough and weighs {weight}");
+            if single && cost.is_none_or(|cost| weight < cost) {
+                assert!(!self.reachable(&set, &good), "{set:?} is enough and weighs {weight}");
             }
         }
         false
     }
 
-    /// Returns true if a sequence of single moves of these jobs, each to free and usable nodes,
-    /// leads to a state that `good` accepts. `good` receives the jobs' positions and the free
-    /// nodes. Each job has one part.
-    pub(crate) fn reachable(
-        &self,
-        moved: &[usize],
-        usable: u32,
-        good: impl Fn(&[u32], u32) -> bool,
-    ) -> bool {
-        let free = self.free_without(moved) & usable;
+    /// Returns true if a sequence of single moves of these jobs, each to free nodes, leads to a
+    /// state that `good` accepts. `good` receives the jobs' positions and the free nodes. Each job
+    /// has one part.
+    fn reachable(&self, moved: &[usize], good: impl Fn(&[u32], u32) -> bool) -> bool {
+        let free = self.free_without(moved);
         let start: Vec<u32> = moved.iter().map(|&job| self.held(job)).collect();
         let mut seen = HashSet::from([start.clone()]);
         let mut waiting = vec![start];

@@ -2,7 +2,7 @@
 
 use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, Shape, room_by};
 use pavior_kernel::{Stream, Time};
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
+use pavior_mesh::{Cuboid, JobId, NodeId, Sides};
 
 use crate::brute::{self, State};
 use crate::states;
@@ -12,8 +12,7 @@ const BY: Time = Time(10);
 
 /// Creates the example row, in which job a runs until time 8 and job b until time 20.
 fn row(failed: &[NodeId]) -> (pavior_answers::Snapshot, impl Fn(JobId) -> Prospect) {
-    let part = |x| vec![Cuboid::new([x, 0, 0], [2, 1, 1])];
-    let snapshot = states::snapshot(Grid::mesh(&[6]).unwrap(), &[part(0), part(2)], failed);
+    let snapshot = states::row(6, &[(0, 2), (2, 2)], failed);
     let prospect = |JobId(job)| Prospect {
         end: Some(Time([8, 20][job as usize])),
         loss: Some([100, 30][job as usize]),
@@ -44,8 +43,7 @@ fn who_ends_in_time_need_not_move() {
 
 #[test]
 fn the_sum_of_losses_saturates() {
-    let part = |x| vec![Cuboid::new([x, 0, 0], [1, 1, 1])];
-    let snapshot = states::snapshot(Grid::mesh(&[3]).unwrap(), &[part(0), part(1), part(2)], &[]);
+    let snapshot = states::row(3, &[(0, 1), (1, 1), (2, 1)], &[]);
     let prospect = |job: JobId| Prospect { end: None, loss: Some(u64::MAX - 2 + job.0) };
     let room = [Shape::new([3, 1, 1])];
     let limits = SearchLimits::jobs(3);
@@ -80,11 +78,14 @@ fn who_may_not_be_requeued_is_not() {
     assert_eq!((plan.requeued, plan.lost, plan.moves.jobs), (vec![JobId(1)], 30, vec![JobId(0)]));
 }
 
+/// A box, if one is wanted, and the nodes to drain.
+type Wanted = (Option<Sides>, u32);
+
 /// Returns the reference answer: the minimum (loss, weight) over sets of at most `most` requeued
 /// and moved jobs.
 fn least(
     state: &State,
-    (shape, drained): (Option<Sides>, u32),
+    (shape, drained): Wanted,
     prospects: &[Prospect],
     most: usize,
 ) -> Option<(u64, u64)> {
@@ -99,23 +100,16 @@ fn least(
         let jobs: Vec<Vec<Cuboid>> =
             left.iter().map(|&job| state.jobs[staying[job]].clone()).collect();
         let then = State { jobs, ..*state };
-        let required = then.holders(drained);
-        let (sides, count) = shape.map_or(([1; 3], 0), |sides| (sides, 1));
-        let most = most - requeued.len();
-        then.least(sides, count, (&required, most), !drained, &then.sizes())
-            .map(|cost| (lost, cost))
+        let (required, then) = (then.holders(drained), then.drained(drained));
+        let boxes = shape.map_or(([1; 3], 0), |sides| (sides, 1));
+        let cost = then.least(boxes, (&required, most - requeued.len()), &then.sizes());
+        Some((lost, cost?))
     });
     judged.min()
 }
 
 /// Removes the jobs that end in time or are requeued, then checks a plan by executing its moves.
-fn check(
-    state: &State,
-    plan: &RoomPlan,
-    prospects: &[Prospect],
-    shape: Option<Sides>,
-    drained: u32,
-) {
+fn check(state: &State, plan: &RoomPlan, prospects: &[Prospect], (shape, drained): Wanted) {
     let ends = |job: usize| prospects[job].end.is_some_and(|end| end <= BY);
     let mut jobs = state.jobs.clone();
     for (job, parts) in jobs.iter_mut().enumerate() {
@@ -124,7 +118,7 @@ fn check(
         }
     }
     let then = State { jobs, ..*state };
-    carry_out(&then, &plan.moves, shape.unwrap_or([1; 3]), !drained);
+    carry_out(&then.drained(drained), &plan.moves, shape.unwrap_or([1; 3]));
     let lost = plan.requeued.iter().map(|job| prospects[job.0 as usize].loss.unwrap());
     assert_eq!(plan.lost, lost.sum::<u64>());
     // Each move needs only nodes whose jobs have ended by the time of the move.
@@ -163,7 +157,7 @@ fn two_thousand_states() {
         assert!(answer.proven, "small machines are always decided");
         let judged = least(&state, (shape, drained), &prospects, most);
         if let Some(plan) = &answer.plan {
-            check(&state, plan, &prospects, shape, drained);
+            check(&state, plan, &prospects, (shape, drained));
             assert!(plan.requeued.len() + plan.moves.jobs.len() <= most);
             seen[usize::from(!plan.requeued.is_empty()) + 2 * usize::from(plan.moves.cost > 0)] +=
                 1;

@@ -1,7 +1,7 @@
 //! Compares draining and defragmentation with the reference implementation.
 
 use pavior_answers::{SearchLimits, Shape, Snapshot, Weights, defragment, drain};
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
+use pavior_mesh::{Cuboid, JobId, NodeId, Sides};
 
 use crate::brute::{self, State};
 use crate::states;
@@ -13,15 +13,15 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     let limits = SearchLimits { turn: state.turn, ..SearchLimits::jobs(more) };
     let answer = drain(snapshot, &brute::nodes(nodes), &own, &limits);
     assert!(answer.proven);
-    let required = state.holders(nodes);
+    let (required, state) = (state.holders(nodes), state.drained(nodes));
     let most = required.len() + more;
     let cost = answer.plan.as_ref().map(|plan| plan.cost);
     if let Some(plan) = &answer.plan {
-        carry_out(state, plan, [1; 3], !nodes);
+        carry_out(&state, plan, [1; 3]);
         assert!(required.iter().all(|&job| plan.jobs.contains(&JobId(job as u64))));
     }
     let good = |at: &[u32], _: u32| at.iter().all(|at| at & nodes == 0);
-    state.is_cheapest(cost, ([1; 3], 0), (&required, most), !nodes, &state.sizes(), good);
+    state.is_cheapest(cost, ([1; 3], 0), (&required, most), &state.sizes(), good);
 }
 
 /// Checks defragmentation with at most `most` moves. Returns false if the answer is not proven,
@@ -34,9 +34,9 @@ pub(crate) fn judge_defragment(
 ) -> bool {
     let limits = SearchLimits { max_jobs: most, turn: state.turn, budget: 1_000_000 };
     let slots = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &limits);
-    carry_out(state, &slots.plan, shape, u32::MAX);
+    carry_out(state, &slots.plan, shape);
     let weights = state.sizes();
-    let least = |count, most| state.least(shape, count, (&[], most), u32::MAX, &weights);
+    let least = |count, most| state.least((shape, count), (&[], most), &weights);
     let count = slots.plan.boxes.len();
     // The bound is valid with any budget. The reference implementation also counts packings in
     // which two jobs block each other's moves. The search can rule these out only with a nonzero
@@ -69,12 +69,10 @@ pub(crate) fn judge_defragment(
 
 #[test]
 fn nodes_are_emptied() {
-    let grid = Grid::mesh(&[4, 1]).unwrap();
-    let part = |x, a| vec![Cuboid::new([x, 0, 0], [a, 1, 1])];
-    let snapshot = states::snapshot(grid, &[part(0, 1), part(2, 1)], &[]);
+    let snapshot = states::row(4, &[(0, 1), (2, 1)], &[]);
     let weights = Weights::nodes(&snapshot);
     let answer = drain(&snapshot, &[NodeId(0), NodeId(1)], &weights, &SearchLimits::jobs(0));
-    assert_eq!(answer.plan.unwrap().moves[0].to, part(3, 1));
+    assert_eq!(answer.plan.unwrap().moves[0].to, [Cuboid::node([3, 0, 0])]);
     let answer = drain(&snapshot, &[NodeId(1), NodeId(77)], &weights, &SearchLimits::jobs(0));
     assert!(answer.plan.unwrap().moves.is_empty(), "no job holds these nodes");
     let all: Vec<NodeId> = (0..4).map(NodeId).collect();
@@ -84,9 +82,7 @@ fn nodes_are_emptied() {
 
 #[test]
 fn scattered_jobs_are_brought_together() {
-    let grid = Grid::mesh(&[8]).unwrap();
-    let part = |x, a| vec![Cuboid::new([x, 0, 0], [a, 1, 1])];
-    let snapshot = states::snapshot(grid, &[part(1, 1), part(5, 1)], &[]);
+    let snapshot = states::row(8, &[(1, 1), (5, 1)], &[]);
     let weights = Weights::nodes(&snapshot);
     let slots = defragment(&snapshot, Shape::new([3, 1, 1]), &weights, &SearchLimits::jobs(1));
     assert_eq!((slots.before.boxes.len(), slots.plan.boxes.len(), slots.plan.cost), (1, 2, 1));

@@ -35,17 +35,8 @@ fn job(id: u64, arrival: u64, sides: [u16; 3], run: u64, estimate: Option<u64>) 
         nodes: request.nodes,
         estimate: estimate.map(|seconds| Time(seconds * SECOND)),
     };
-    let run = Time(run * SECOND);
-    let job = Job {
-        id: JobId(id),
-        index: id,
-        number: id,
-        arrival: Time(arrival * SECOND),
-        request,
-        service: Service::Run(run),
-        estimate: kind.estimate.unwrap_or(run),
-    };
-    (job, kind)
+    let job = Job::new(JobId(id), Time(arrival * SECOND), request, Time(run * SECOND));
+    (Job { estimate: kind.estimate.unwrap_or(job.estimate), ..job }, kind)
 }
 
 /// Creates jobs from three users on a heavily loaded machine. One job in four has no estimate.
@@ -60,6 +51,16 @@ fn stream(seed: u64, count: u64) -> Vec<(Job, Kind)> {
         job(id, now, sides, run, (draw.below(4) > 0).then_some(said))
     });
     jobs.collect()
+}
+
+fn forecaster(scheduler: &str) -> Forecaster {
+    Forecaster::new(selected(scheduler), Effort::default())
+}
+
+/// Reports a job that waits in `state` to the forecaster, and submits it.
+fn submit(forecaster: &mut Forecaster, state: &mut Dispatcher, (job, kind): (Job, Kind)) {
+    forecaster.submitted(&job, kind);
+    state.submit(job).unwrap();
 }
 
 fn judged(jobs: &[(Job, Kind)], scheduler: &str, effort: Effort) -> Vec<Judged> {
@@ -136,11 +137,8 @@ fn request(forecaster: &mut Forecaster, state: &Dispatcher, (job, kind): (Job, K
 
 #[test]
 fn a_forecast_that_is_stopped_says_so() {
-    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
-    let mut state = dispatcher("easy");
-    let (running, kind) = job(1, 0, [4, 4, 1], 100, Some(100));
-    forecaster.submitted(&running, kind);
-    state.submit(running).unwrap();
+    let (mut forecaster, mut state) = (forecaster("easy"), dispatcher("easy"));
+    submit(&mut forecaster, &mut state, job(1, 0, [4, 4, 1], 100, Some(100)));
     assert!(state.start_next(Time::ZERO, &mut ()).unwrap().is_some());
     let waiting = job(2, 1, [2, 2, 1], 100, Some(100));
     let stop = Arc::new(AtomicBool::new(true));
@@ -160,7 +158,7 @@ fn what_is_reserved_ahead_is_waited_for() {
         let boxes = vec![Cuboid::new([0, 0], [1, 1])];
         let ahead = AdvanceReservation::new(1, &"mesh:4x4".parse().unwrap(), boxes, time);
         state.reserve(ahead.unwrap()).unwrap();
-        let mut forecaster = Forecaster::new(selected(scheduler), Effort::default());
+        let mut forecaster = forecaster(scheduler);
         let said = request(&mut forecaster, &state, job(0, 0, [4, 4, 1], 3600, Some(3600)));
         assert_eq!(said.plan, Some(Time(5400 * SECOND)), "{scheduler}");
         let said = request(&mut forecaster, &state, job(1, 0, [4, 4, 1], 1800, Some(1800)));
@@ -170,11 +168,8 @@ fn what_is_reserved_ahead_is_waited_for() {
 
 #[test]
 fn a_request_is_told_without_being_made() {
-    let mut state = dispatcher("easy");
-    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
-    let (first, kind) = job(0, 0, [4, 4, 1], 3600, Some(7200));
-    forecaster.submitted(&first, kind);
-    state.submit(first).unwrap();
+    let (mut forecaster, mut state) = (forecaster("easy"), dispatcher("easy"));
+    submit(&mut forecaster, &mut state, job(0, 0, [4, 4, 1], 3600, Some(7200)));
     assert!(state.start_next(Time::ZERO, &mut ()).unwrap().is_some());
     let said = request(&mut forecaster, &state, job(1, 60, [2, 2, 1], 60, Some(60)));
     assert_eq!(said.plan, Some(Time(7200 * SECOND)), "job 0 has an estimate of two hours");
@@ -189,7 +184,7 @@ fn a_request_is_told_without_being_made() {
 /// Simulated future arrivals must get unused job numbers, whatever numbers the other jobs have.
 #[test]
 fn jobs_may_have_any_numbers() {
-    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
+    let mut forecaster = forecaster("easy");
     let past = stream(5, 400).into_iter();
     let now = learn(past, dispatcher("easy"), &mut forecaster, 400).unwrap();
     for first in [1 << 62, u64::MAX - 3] {
@@ -212,8 +207,7 @@ fn jobs_may_have_any_numbers() {
 fn a_queue_is_told_with_what_the_past_taught() {
     let jobs = stream(5, 400);
     let learned = |quiet| {
-        let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
-        let jobs = jobs.iter().cloned();
+        let (mut forecaster, jobs) = (forecaster("easy"), jobs.iter().cloned());
         let now = learn(jobs, dispatcher("easy"), &mut forecaster, quiet).unwrap();
         (forecaster, now)
     };
@@ -302,7 +296,7 @@ fn a_number_of_nodes_lacks_no_place() {
     let machine = Machine::new("mesh:4x4".parse().unwrap(), "random").unwrap();
     let mut state = Dispatcher::new(machine, selected("easy").build(()).unwrap());
     state.fail(CENTER).unwrap();
-    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
+    let mut forecaster = forecaster("easy");
     let start = request(&mut forecaster, &state, job(0, 0, [4, 4, 1], 60, Some(60)));
     assert_eq!(start.obstacle, Some(Obstacle::Unavailable(None)));
     state.repair(CENTER).unwrap();
@@ -314,12 +308,9 @@ fn a_number_of_nodes_lacks_no_place() {
 /// after a repair.
 #[test]
 fn where_there_is_no_time_nothing_is_promised() {
-    let mut state = dispatcher("easy");
+    let (mut forecaster, mut state) = (forecaster("easy"), dispatcher("easy"));
     state.fail(CENTER).unwrap();
-    let mut forecaster = Forecaster::new(selected("easy"), Effort::default());
-    let (waits, kind) = job(0, 0, [3, 3, 1], 60, Some(60));
-    forecaster.submitted(&waits, kind);
-    state.submit(waits).unwrap();
+    submit(&mut forecaster, &mut state, job(0, 0, [3, 3, 1], 60, Some(60)));
     let forecast = forecaster.forecast_queue(&mut state, Time::ZERO, &[JobId(0)]).unwrap();
     assert!(forecast.starts[&JobId(0)].obstacle.is_some());
     state.repair(CENTER).unwrap();

@@ -71,13 +71,13 @@ fn judge_earliest(
 
 fn judge_nearest(state: &State, snapshot: &Snapshot, ask: Shape) {
     let free = state.free_without(&[]);
+    let within = |inner: Sides, outer: Sides| (0..3).all(|axis| inner[axis] <= outer[axis]);
+    let count = if ask.turn { 6 } else { 1 };
     let mut all = Vec::new();
-    let turned = orientations(ask.sides).take(if ask.turn { 6 } else { 1 });
-    for (turn, within) in turned.enumerate() {
+    for (turn, asked) in orientations(ask.sides).take(count).enumerate() {
         for at in states::boxes(state.grid) {
-            let inside = (0..3).all(|axis| at.sides[axis] <= within[axis]);
-            if inside && brute::mask(&state.grid, &at) & !free == 0 {
-                let cut: u16 = (0..3).map(|axis| within[axis] - at.sides[axis]).sum();
+            if within(at.sides, asked) && brute::mask(&state.grid, &at) & !free == 0 {
+                let cut: u16 = (0..3).map(|axis| asked[axis] - at.sides[axis]).sum();
                 let [x, y, z] = at.base;
                 let sides = std::cmp::Reverse(at.sides);
                 let more = std::cmp::Reverse(volume(at.sides));
@@ -88,8 +88,6 @@ fn judge_nearest(state: &State, snapshot: &Snapshot, ask: Shape) {
     all.sort();
     let mut listed: Vec<Cuboid> = Vec::new();
     for (_, at) in all {
-        let within = |inner: Sides, outer: Sides| (0..3).all(|axis| inner[axis] <= outer[axis]);
-        let count = if ask.turn { 6 } else { 1 };
         let dominated =
             |other: &Cuboid| orientations(at.sides).take(count).any(|s| within(s, other.sides));
         if !listed.iter().any(dominated) {

@@ -1,18 +1,14 @@
 //! All states of small machines, and random states of larger ones.
 
-use pavior_allocation::{Machine, Placement, Selection};
+use pavior_allocation::{Machine, Placement};
 use pavior_answers::Snapshot;
 use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Sides};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Scan, Sides};
 
 use crate::brute::State;
 
-pub(crate) fn machine(grid: Grid) -> Machine {
-    Machine::with_seed(grid, &"ff".parse::<Selection>().unwrap(), 1).unwrap()
-}
-
 pub(crate) fn snapshot(grid: Grid, jobs: &[Vec<Cuboid>], failed: &[NodeId]) -> Snapshot {
-    let mut machine = machine(grid);
+    let mut machine = Machine::new(grid, "ff").unwrap();
     for (job, parts) in jobs.iter().enumerate() {
         let placement = Placement::Parts(parts.clone());
         machine.allocate_at(JobId(job as u64), placement).unwrap();
@@ -23,17 +19,20 @@ pub(crate) fn snapshot(grid: Grid, jobs: &[Vec<Cuboid>], failed: &[NodeId]) -> S
     Snapshot::of(&machine)
 }
 
+/// Creates a row of nodes in which each job holds a run, given by its first node and its length.
+pub(crate) fn row(nodes: u16, jobs: &[(u16, u16)], failed: &[NodeId]) -> Snapshot {
+    let run = |&(first, length): &_| vec![Cuboid::new([first, 0, 0], [length, 1, 1])];
+    let jobs: Vec<_> = jobs.iter().map(run).collect();
+    snapshot(Grid::mesh(&[nodes]).unwrap(), &jobs, failed)
+}
+
 /// Returns every box on a grid, listing each set of nodes only once.
 pub(crate) fn boxes(grid: Grid) -> Vec<Cuboid> {
-    let [a, b, c] = grid.sides();
-    let mut all = Vec::new();
-    for code in 0..u32::from(a) * u32::from(b) * u32::from(c) {
+    let of_code = |code| {
         let sides = grid.point(NodeId(code)).map(|side| side + 1);
-        all.extend(
-            pavior_mesh::Scan::default().bases(grid, sides).map(|base| Cuboid::new(base, sides)),
-        );
-    }
-    all
+        Scan::default().bases(grid, sides).map(move |base| Cuboid::new(base, sides))
+    };
+    (0..grid.nodes()).flat_map(of_code).collect()
 }
 
 /// Calls `look` with every state in which disjoint boxes cover some nodes and some of the remaining
@@ -72,8 +71,7 @@ fn walk(
     }
     for part in all {
         // `id` is the first node of the box. Boxes with a lower first node have already been tried.
-        if part.nodes(&grid).min() == Some(id) && open.is_free(part) {
-            open.take(part).unwrap();
+        if part.nodes(&grid).min() == Some(id) && open.take(part).is_ok() {
             held.push(vec![*part]);
             walk(all, node + 1, open, held, failed, failures, look);
             held.pop();
@@ -111,8 +109,7 @@ pub(crate) fn draw(stream: &mut Stream) -> (Drawn, Snapshot) {
         let mut parts = Vec::new();
         for _ in 0..=below(6).saturating_sub(4) {
             let Some(part) = all.get(below(all.len().max(1) as u64) as usize) else { continue };
-            if free.is_free(part) {
-                free.take(part).unwrap();
+            if free.take(part).is_ok() {
                 parts.push(*part);
             }
         }

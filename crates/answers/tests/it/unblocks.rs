@@ -8,7 +8,7 @@ use crate::brute::{self, State};
 use crate::states;
 
 /// Executes a plan. Each move must be to healthy, free nodes, and the job must keep its shape.
-pub(crate) fn carry_out(state: &State, plan: &MovePlan, shape: Sides, usable: u32) {
+pub(crate) fn carry_out(state: &State, plan: &MovePlan, shape: Sides) {
     let grid = &state.grid;
     let mut jobs = state.jobs.clone();
     let mut moved: Vec<JobId> = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn carry_out(state: &State, plan: &MovePlan, shape: Sides, usable: u3
             assert_eq!(sides(from, state.turn), sides(to, state.turn), "a part keeps its shape");
             let others = jobs.iter().fold(0, |all, parts| all | brute::masks(grid, parts));
             let own = brute::masks(grid, &step.to[..index]);
-            let free = state.healthy & usable & !others & !own;
+            let free = state.healthy & !others & !own;
             assert_eq!(brute::mask(grid, to) & !free, 0, "the nodes are free");
         }
         jobs[job].clone_from(&step.to);
@@ -63,14 +63,14 @@ pub(crate) fn judge(
     assert!(proven, "small machines are always decided");
     let cost = plan.as_ref().map(|plan| plan.cost);
     if let Some(plan) = &plan {
-        carry_out(state, plan, shape, u32::MAX);
+        carry_out(state, plan, shape);
         let jobs = plan.jobs.iter().map(|job| weights[job.0 as usize]);
         assert_eq!(plan.cost, jobs.sum::<u64>());
         assert!(plan.jobs.len() <= most);
     }
     let wanted = brute::places(&state.grid, shape, true);
     let good = |_: &[u32], left: u32| wanted.iter().any(|(_, at)| at & !left == 0);
-    let is_least = state.is_cheapest(cost, (shape, 1), (&[], most), u32::MAX, &weights, good);
+    let is_least = state.is_cheapest(cost, (shape, 1), (&[], most), &weights, good);
     u32::from(!is_least)
 }
 

@@ -71,7 +71,7 @@ fn all_parts_speak_of_one_place() {
 
 /// Creates a row of 12 nodes in which jobs 1 to 4 hold 1, 2, 1, and 3 nodes, respectively.
 fn row() -> Machine {
-    let mut machine = states::machine(Grid::mesh(&[12]).unwrap());
+    let mut machine = Machine::new(Grid::mesh(&[12]).unwrap(), "ff").unwrap();
     for (job, base, side) in [(1, 1, 1), (2, 4, 2), (3, 8, 1), (4, 9, 3)] {
         let at = Placement::Whole(Cuboid::new([base, 0, 0], [side, 1, 1]));
         machine.allocate_at(JobId(job), at).unwrap();
@@ -101,46 +101,31 @@ fn ask(machine: &mut Machine, nodes: u32, queued: Queued, most: usize) -> Vec<St
 #[test]
 fn the_sentences_are_these() {
     let mut machine = row();
-    assert_eq!(ask(&mut machine, 2, Queued::First, 2), ["It fits now, on 2 at 2."]);
-    let reserved = Queued::Reserved { by: JobId(9), from: Time(660), until: Some(Time(860)) };
-    assert_eq!(
-        ask(&mut machine, 2, reserved, 2),
-        ["It fits, but would not end before job 9 starts; nodes are reserved for that job from \
-             11:00 until 14:20."]
-    );
-    let ahead = Queued::Ahead { reservation: 4, from: Time(660), until: Time(860) };
-    assert_eq!(
-        ask(&mut machine, 2, ahead, 2),
-        ["It fits, but would not end before reservation 4 takes some of its nodes, from 11:00 \
-             until 14:20."]
-    );
-    assert_eq!(
-        ask(&mut machine, 2, Queued::Behind(Some(JobId(3))), 2),
-        ["It is waiting its turn: under `easy`, job 3 starts first."]
-    );
-    assert_eq!(
-        ask(&mut machine, 4, Queued::First, 0),
-        [
-            "It needs 4 nodes, and 5 are free, but `ff` cannot place it on them; 4 at 0 \
-             becomes free first, at 11:00.",
-            "Blocked there by job 1 (1 node).",
-        ]
-    );
-    assert_eq!(
-        ask(&mut machine, 4, Queued::First, 1)[2],
-        "Moving job 1 from 1 at 1 to 1 at 6 would free 4 at 0 sooner."
-    );
-    assert_eq!(
-        ask(&mut machine, 9, Queued::First, 2),
-        [
-            "It needs 9 nodes, but only 5 are free; 9 at 0 becomes free first, at 13:00.",
-            "Blocked there by job 2 (2 nodes), job 1 (1 node), job 3 (1 node).",
-        ]
-    );
-    assert_eq!(
-        ask(&mut machine, 13, Queued::First, 2),
-        ["It can never fit: mesh:12 is too small."]
-    );
+    let (from, until) = (Time(660), Time(860));
+    let reserved = Queued::Reserved { by: JobId(9), from, until: Some(until) };
+    let for_job_9 = "It fits, but would not end before job 9 starts; nodes are reserved for that \
+                     job from 11:00 until 14:20.";
+    let ahead = Queued::Ahead { reservation: 4, from, until };
+    let for_reservation_4 = "It fits, but would not end before reservation 4 takes some of its \
+                             nodes, from 11:00 until 14:20.";
+    let (first, behind) = (Queued::First, Queued::Behind(Some(JobId(3))));
+    let no_place = "It needs 4 nodes, and 5 are free, but `ff` cannot place it on them; 4 at 0 \
+                    becomes free first, at 11:00.\nBlocked there by job 1 (1 node).";
+    let moving = "Moving job 1 from 1 at 1 to 1 at 6 would free 4 at 0 sooner.";
+    let too_few = "It needs 9 nodes, but only 5 are free; 9 at 0 becomes free first, at 13:00.\n\
+                   Blocked there by job 2 (2 nodes), job 1 (1 node), job 3 (1 node).";
+    for (nodes, queued, most, lines) in [
+        (2, first, 2, "It fits now, on 2 at 2."),
+        (2, reserved, 2, for_job_9),
+        (2, ahead, 2, for_reservation_4),
+        (2, behind, 2, "It is waiting its turn: under `easy`, job 3 starts first."),
+        (4, first, 0, no_place),
+        (4, first, 1, &format!("{no_place}\n{moving}")),
+        (9, first, 2, too_few),
+        (13, first, 2, "It can never fit: mesh:12 is too small."),
+    ] {
+        assert_eq!(ask(&mut machine, nodes, queued, most).join("\n"), lines);
+    }
     machine.fail(NodeId(3)).unwrap();
     machine.fail(NodeId(6)).unwrap();
     assert_eq!(
@@ -152,13 +137,11 @@ fn the_sentences_are_these() {
 
 #[test]
 fn of_many_blockers_the_largest_are_named() {
-    let grid = Grid::mesh(&[16]).unwrap();
-    let jobs: Vec<Vec<Cuboid>> =
-        (0..8).map(|job| vec![Cuboid::new([2 * job, 0, 0], [1 + job % 2, 1, 1])]).collect();
-    let snapshot = states::snapshot(grid, &jobs, &[]);
+    let snapshot =
+        states::row(16, &[0, 1, 2, 3, 4, 5, 6, 7].map(|job| (2 * job, 1 + job % 2)), &[]);
     let demand = Demand::boxed(&snapshot, vec![Shape::new([16, 1, 1])]);
     let answer = why(&snapshot, &Question::new(&demand, &|_| None));
-    let lines = told(&answer, &grid);
+    let lines = told(&answer, snapshot.grid());
     assert_eq!(
         lines[1],
         "Blocked on 16 at 0 by job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 \

@@ -53,16 +53,8 @@ fn the_nas_experiment_has_the_loads_of_its_statements() {
         for (index, point) in experiment.points.iter().enumerate() {
             let Policy::Precision { most, .. } = experiment.policy_at(index) else { panic!() };
             let fewer = point.has(&[("pattern", "all-to-all")]);
-            assert_eq!(
-                most,
-                if quick {
-                    if fewer { 3 } else { 5 }
-                } else if fewer {
-                    10
-                } else {
-                    200
-                }
-            );
+            let [few, many] = if quick { [3, 5] } else { [10, 200] };
+            assert_eq!(most, if fewer { few } else { many });
         }
         let names: Vec<String> = (14..=25).map(|number| format!("fig{number}")).collect();
         let figures: Vec<&str> = experiment.figures.iter().map(|one| one.name.as_str()).collect();

@@ -53,39 +53,32 @@ impl SlotsAnswer {
     }
 
     /// Describes the answer in sentences: the number of boxes that fit now, after the moves, and
-    /// later. `shape` is the requested size, such as `4x2`.
-    pub fn lines(&self, shape: &str, time: impl Fn(Time) -> String) -> Vec<String> {
-        let mut lines = vec![format!("Now: {}.", self.now.clause(shape))];
-        let after = self.after.as_ref().map(Defragmented::slots);
-        lines.extend(after.map(|after| format!("After the moves: {}.", after.clause(shape))));
+    /// later. `size` is the requested size, such as `size 4x2` or `8 nodes`.
+    pub fn lines(&self, size: &str, time: impl Fn(Time) -> String) -> Vec<String> {
+        let mut lines = vec![format!("Now: {}.", self.now.clause(size))];
+        lines.extend(self.after.as_ref().map(|after| match after.plan.moves.as_slice() {
+            [] => "No moves were found that free more boxes.".to_string(),
+            _ => format!("After the moves: {}.", after.slots().clause(size)),
+        }));
         lines.extend(self.next.as_ref().map(|next| {
             let latest = if next.proven { "" } else { " or earlier" };
-            format!("At {}{latest}: {}.", time(next.at), next.slots.clause(shape))
+            format!("At {}{latest}: {}.", time(next.at), next.slots.clause(size))
         }));
         lines
     }
 }
 
 impl Slots {
-    fn clause(&self, shape: &str) -> String {
+    fn clause(&self, size: &str) -> String {
         match (self.boxes.len(), self.bound as usize) {
-            (0, 0) => format!("no box of size {shape} is free"),
-            (1, 1) => format!("1 box of size {shape} is free"),
+            (0, 0) => format!("no box of {size} is free"),
+            (1, 1) => format!("1 box of {size} is free"),
             (found, bound) if found == bound => {
-                format!("{found} boxes of size {shape} fit simultaneously")
+                format!("{found} boxes of {size} fit simultaneously")
             }
             (found, bound) => {
-                format!(
-                    "at least {found} and at most {bound} boxes of size {shape} fit simultaneously"
-                )
+                format!("at least {found} and at most {bound} boxes of {size} fit simultaneously")
             }
         }
-    }
-}
-
-impl Defragmented {
-    /// Returns the boxes that are free after the moves, and the bound on their number.
-    pub fn slots(&self) -> Slots {
-        Slots { boxes: self.plan.boxes.clone(), bound: self.bound }
     }
 }

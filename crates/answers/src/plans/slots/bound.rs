@@ -15,19 +15,11 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Sides};
 /// Returns the nodes that the boxes cover, in ascending order. Takes O(P V) time for P boxes with V
 /// nodes each.
 pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
-    let mut bits = vec![0u64; grid.nodes().div_ceil(64) as usize];
+    let mut is_covered = vec![false; grid.nodes() as usize];
     for node in places.iter().flat_map(|place| place.nodes(grid)) {
-        bits[node.index() / 64] |= 1 << (node.index() % 64);
+        is_covered[node.index()] = true;
     }
-    let mut nodes = Vec::new();
-    for (at, &word) in bits.iter().enumerate() {
-        let mut word = word;
-        while word != 0 {
-            nodes.push(NodeId(at as u32 * 64 + word.trailing_zeros()));
-            word &= word - 1;
-        }
-    }
-    nodes
+    (0..grid.nodes()).map(NodeId).filter(|node| is_covered[node.index()]).collect()
 }
 
 /// Returns an upper bound on the number of disjoint boxes with these sides that fit on `nodes`.

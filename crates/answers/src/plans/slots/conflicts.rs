@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 /// The overlap graph. No placement conflicts with itself.
 pub(super) struct Conflicts {
-    count: usize,
+    /// The number of placements.
+    pub(super) count: usize,
     words: usize,
     rows: Vec<u64>,
 }
@@ -34,10 +35,6 @@ impl Conflicts {
             rows[place * words + place / 64] &= !(1 << (place % 64));
         }
         Conflicts { count, words, rows }
-    }
-
-    pub(super) fn count(&self) -> usize {
-        self.count
     }
 
     /// Returns the placements that overlap the given one.

@@ -28,7 +28,7 @@ pub(super) struct Chosen {
 /// Finds a maximum set of disjoint placements. If the budget runs out, returns a good set and a
 /// bound.
 pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chosen {
-    let mut open = all(conflicts.count());
+    let mut open = all(conflicts.count);
     let mut search = Search { conflicts, budget, gave_up: false };
     let mut chosen = search.reduce(&mut open);
     let mut bound = chosen.len() as u32;
@@ -45,7 +45,7 @@ pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chose
 
 /// Finds a maximum disjoint set in one component, in which all placements are open.
 fn component(conflicts: &Conflicts, budget: &mut Budget) -> (Vec<usize>, u32) {
-    let open = all(conflicts.count());
+    let open = all(conflicts.count);
     let mut search = Search { conflicts, budget, gave_up: false };
     let cover = search.cover(&open);
     let found = search.largest(open, 0);
