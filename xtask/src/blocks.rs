@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::process;
+use crate::{Problems, process};
 
 /// The page whose blocks run separately.
 const README: &str = "README.md";
@@ -40,24 +40,19 @@ struct Block {
 }
 
 /// Builds the program and runs the blocks.
-pub(crate) fn problems(root: &Path, build: fn(&Path) -> Result<PathBuf, String>) -> Vec<String> {
+pub(crate) fn problems(root: &Path, build: fn(&Path) -> Result<PathBuf, String>) -> Problems {
     let scratch = std::env::temp_dir().join(format!("pavior-blocks-{}", std::process::id()));
     let clone = build(root).and_then(|program| FreshClone::of(root, &program, &scratch));
-    let problems = match clone {
-        Ok(clone) => run_blocks(root, &clone),
-        Err(problem) => vec![problem],
-    };
+    let problems = clone.and_then(|clone| run_blocks(root, &clone));
     let _ = fs::remove_dir_all(scratch);
     problems
 }
 
-fn run_blocks(root: &Path, clone: &FreshClone) -> Vec<String> {
+fn run_blocks(root: &Path, clone: &FreshClone) -> Problems {
     let mut blocks = Vec::new();
     for page in PAGES {
-        match fs::read_to_string(root.join(page)) {
-            Ok(text) => blocks.extend(of_page(page, &text)),
-            Err(error) => return vec![format!("{page}: {error}")],
-        }
+        let text = fs::read_to_string(root.join(page));
+        blocks.extend(of_page(page, &text.map_err(|error| format!("{page}: {error}"))?));
     }
     let mut problems = Vec::new();
     for block in blocks.iter().chain(&blocks) {
@@ -67,7 +62,7 @@ fn run_blocks(root: &Path, clone: &FreshClone) -> Vec<String> {
         problems.extend(problem.map(|problem| format!("{place}: {problem}")));
     }
     eprintln!("ran {} scripts in the README and on selected pages, each twice", blocks.len());
-    problems
+    Ok(problems)
 }
 
 /// Returns the `sh` blocks on a page. Blocks are joined into one unless the page is the README.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{notes, process, programs, viewer};
+use crate::{Problems, notes, process, programs, viewer};
 
 /// The compilation target for the module, which must be installed with rustup.
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -16,12 +16,8 @@ const PAGE: &str = "target/try";
 const LARGEST: [(&str, u64); 2] = [("pavior.wasm.gz", 1_500_000), ("pavior.html", 3_000_000)];
 
 /// Builds the page and runs its tests.
-pub(crate) fn problems(root: &Path) -> Vec<String> {
-    match page(root) {
-        Ok(true) => programs::waiting(root, programs::BROWSER),
-        Ok(false) => Vec::new(),
-        Err(problem) => vec![problem],
-    }
+pub(crate) fn problems(root: &Path) -> Problems {
+    if page(root)? { programs::waiting(root, programs::BROWSER) } else { Ok(Vec::new()) }
 }
 
 /// Builds the module and the page. Returns false if a required tool is missing on this machine.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::process;
+use crate::{Problems, process};
 
 const PAGE: &str = "ARCHITECTURE.md";
 
@@ -25,9 +25,9 @@ struct Part {
 }
 
 /// Compares the line count of each part with the table.
-pub(crate) fn problems(root: &Path) -> Vec<String> {
-    let compared = read(root).and_then(|(page, files)| of_page(&page, &files));
-    compared.unwrap_or_else(|problem| vec![problem])
+pub(crate) fn problems(root: &Path) -> Problems {
+    let (page, files) = read(root)?;
+    of_page(&page, &files)
 }
 
 /// Lowers the limits in the table to the current counts.
@@ -127,7 +127,7 @@ fn lowered(page: &str, files: &[(String, Lines)]) -> Result<String, String> {
     Ok(page.lines().map(row).collect())
 }
 
-fn of_page(page: &str, files: &[(String, Lines)]) -> Result<Vec<String>, String> {
+fn of_page(page: &str, files: &[(String, Lines)]) -> Problems {
     let parts: Vec<Part> = parts(page).collect();
     let mut problems = Vec::new();
     for (part, counted) in parts.iter().zip(count(&parts, files)?) {

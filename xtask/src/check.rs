@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
 
-use crate::notes;
 use crate::steps::{self, BOTH, PACKAGING, STEPS, Step, WAIT};
+use crate::{Problems, notes};
 
 /// The free disk space, in bytes, that the checks need for downloads and build output.
 const DISK_BYTES: u64 = 24_000_000_000;
@@ -39,7 +39,7 @@ struct Ended {
 
 /// Runs all steps, or the named steps and their prerequisites. Returns the problems found by the
 /// steps, or an error if no steps could run.
-pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
+pub(crate) fn run(root: &Path, only: &[&str]) -> Problems {
     let steps = chosen(only)?;
     check_space(root)?;
     notes::begin(root);

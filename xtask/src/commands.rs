@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::{blocks, budget, check, kinds, links, long, measure, messages, process, python};
+use crate::{
+    Problems, blocks, budget, check, kinds, links, long, measure, messages, process, python,
+};
 use crate::{packaging, steps, strategy, tools};
 
 /// A `cargo xtask` command.
@@ -13,7 +15,7 @@ struct Command {
     does: &'static str,
     takes: &'static str,
     needs: &'static str,
-    run: fn(&Path, &[String]) -> Vec<String>,
+    run: fn(&Path, &[String]) -> Problems,
 }
 
 const RUST: &str = "the Rust toolchain";
@@ -34,7 +36,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "budget", usage: "",
         does: "Lower the limits in ARCHITECTURE.md to the current line counts",
         takes: "one second", needs: "git",
-        run: |root, _| budget::lower(root).err().into_iter().collect() },
+        run: |root, _| budget::lower(root).map(|()| Vec::new()) },
     Command { name: "conformance", usage: "NAME...",
         does: "Check strategies' claims on small machines",
         takes: "less than a minute after a change to a strategy, including the build", needs: RUST,
@@ -50,8 +52,8 @@ const COMMANDS: &[Command] = &[
         does: "Check the kinds, links and quoted messages on all pages and, in a fresh clone, run \
                the shell blocks in the README and on selected pages",
         takes: "two minutes, plus a build of the program", needs: "git",
-        run: |root, _| [kinds::problems(root), links::problems(root), messages::problems(root),
-            blocks::problems(root, process::program)].concat() },
+        run: |root, _| Ok([kinds::problems(root), links::problems(root),
+            messages::problems(root)?, blocks::problems(root, process::program)?].concat()) },
     Command { name: "site", usage: "",
         does: "Build the documentation site, target/site/index.html",
         takes: "one minute, plus a build of the program",
@@ -73,7 +75,8 @@ const COMMANDS: &[Command] = &[
         run: long::kube },
     Command { name: "attack", usage: "",
         does: "Run long tests that attack every guarantee, and print a table of the attacks",
-        takes: "ten minutes", needs: "the same tools as the checks", run: long::attack },
+        takes: "ten minutes", needs: "the same tools as the checks",
+        run: |root, _| Ok(long::attack(root)) },
     Command { name: "tries", usage: "",
         does: "Try hostile values for every option, and write to full or closed outputs",
         takes: "a few minutes", needs: RUST, run: long::tries },
@@ -85,37 +88,37 @@ const COMMANDS: &[Command] = &[
                frame times",
         takes: "15 minutes on a quiet machine, plus a release build",
         needs: "a real log in ../shared/traces, Chromium",
-        run: |root, _| measure::run(root, measure::SERVICE) },
+        run: |root, _| Ok(measure::run(root, measure::SERVICE)) },
     Command { name: "growth", usage: "",
         does: "Measure the cost of large machines, long queues and many clients",
         takes: "at most 20 minutes on a quiet machine", needs: RUST,
-        run: |root, _| measure::run(root, measure::GROWTH) },
+        run: |root, _| Ok(measure::run(root, measure::GROWTH)) },
     Command { name: "dist", usage: "",
         does: "Build a release in dist/: archives, .deb, wheel, bill of materials",
         takes: "ten minutes", needs: "Linux on x86-64, Python 3.11, dpkg-deb, binutils",
-        run: |root, _| packaging::dist(root).err().into_iter().collect() },
+        run: |root, _| packaging::dist(root).map(|()| Vec::new()) },
     Command { name: "installed", usage: "[VERSION]",
         does: "Install the release from dist/ on a clean Debian 12 or 13, and use it. Default: 13",
         takes: "one minute; longer the first time", needs: "root, debootstrap",
-        run: |root, words| packaging::installed(root, words).err().into_iter().collect() },
+        run: |root, words| packaging::installed(root, words).map(|()| Vec::new()) },
     Command { name: "tools", usage: "",
         does: "Install the Debian packages that the checks use", takes: "two minutes",
         needs: "root, Debian", run: |root, _| tools::install(root) },
 ];
 
 /// Runs the steps that follow `--only`, or all steps.
-fn check_steps(root: &Path, words: &[String]) -> Vec<String> {
+fn check_steps(root: &Path, words: &[String]) -> Problems {
     if words.last().is_some_and(|last| last == "--only") {
-        return vec!["--only requires the name of a step".to_string()];
+        return Err("--only requires the name of a step".to_string());
     }
     let names = words.iter().filter(|word| *word != "--only");
     let names: Vec<&str> = names.map(|word| word.strip_prefix("--only=").unwrap_or(word)).collect();
-    check::run(root, &names).unwrap_or_else(|problem| vec![problem])
+    check::run(root, &names)
 }
 
 /// Runs a command line or prints help. Returns the problems found, or an error if the command line
 /// is invalid.
-pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> {
+pub(crate) fn run(root: &Path, words: &[String]) -> Problems {
     let is_help = |word: &String| word == "--help" || word == "-h";
     let (name, arguments) = words.split_first().ok_or_else(overview)?;
     let command = COMMANDS.iter().find(|command| command.name == name);
@@ -132,7 +135,7 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> 
         return Ok(Vec::new());
     }
     command.accepts(arguments)?;
-    Ok((command.run)(root, arguments))
+    Ok((command.run)(root, arguments).unwrap_or_else(|problem| vec![problem]))
 }
 
 impl Command {
@@ -181,7 +184,7 @@ mod tests {
     use super::*;
 
     const EMPTY: Command =
-        Command { name: "", usage: "", does: "", takes: "", needs: "", run: |_, _| Vec::new() };
+        Command { name: "", usage: "", does: "", takes: "", needs: "", run: |_, _| Ok(Vec::new()) };
 
     #[test]
     fn a_usage_determines_the_number_of_arguments() {
@@ -205,7 +208,7 @@ mod tests {
     fn an_option_without_a_step_does_not_run_all_checks() {
         for words in [&["--only"][..], &["--only="], &["--only=x"], &["tidy", "--only", "x"]] {
             let words: Vec<String> = words.iter().map(|word| (*word).to_string()).collect();
-            assert_eq!(check_steps(Path::new("/nowhere"), &words).len(), 1, "{words:?}");
+            assert!(check_steps(Path::new("/nowhere"), &words).is_err(), "{words:?}");
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::Problems;
 use crate::process::{self, array, text};
 
 /// Permissive licenses that a dependency may have.
@@ -40,11 +41,8 @@ const SEVERAL: &[(&str, &str)] = &[
     ("windows-sys", "other platforms only: ring requires 0.52, all others 0.61"),
 ];
 
-pub(crate) fn problems(root: &Path) -> Vec<String> {
-    match process::metadata(root, "") {
-        Ok(metadata) => of_packages(array(&metadata["packages"])),
-        Err(problem) => vec![problem],
-    }
+pub(crate) fn problems(root: &Path) -> Problems {
+    Ok(of_packages(array(&process::metadata(root, "")?["packages"])))
 }
 
 fn of_packages(packages: &[Value]) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::process::{self, array, text};
-use crate::sources;
+use crate::{Problems, sources};
 
 const PAGE: &str = "ARCHITECTURE.md";
 
@@ -24,19 +24,16 @@ const DAEMONS: [&str; 3] = ["serve", "slurm", "kube"];
 const FEATURES: [&str; 4] = ["answers", "files", "json", "serde"];
 
 /// Returns all dependencies that the table in ARCHITECTURE.md does not allow.
-pub(crate) fn problems(root: &Path) -> Vec<String> {
+pub(crate) fn problems(root: &Path) -> Problems {
     let page = std::fs::read_to_string(root.join(PAGE)).unwrap_or_default();
-    let metadata = match process::metadata(root, "--no-deps") {
-        Ok(metadata) => metadata,
-        Err(problem) => return vec![problem],
-    };
+    let metadata = process::metadata(root, "--no-deps")?;
     let packages = array(&metadata["packages"]).iter();
     let mut problems: Vec<String> = packages.flat_map(|one| of_package(one, &page)).collect();
     for file in sources(&root.join("crates/pavior/src"), "rs") {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         problems.extend(whole_crates(&file.display().to_string(), &text));
     }
-    problems
+    Ok(problems)
 }
 
 /// Returns the lines in a facade file that re-export a whole crate or everything in it.

@@ -30,6 +30,9 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// The problems that a step or command found, or the reason that it could not look for them.
+type Problems = Result<Vec<String>, String>;
+
 fn main() -> ExitCode {
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();

@@ -5,23 +5,21 @@
 
 use std::path::Path;
 
-use crate::sources;
+use crate::{Problems, sources};
 
 const PAGE: &str = "docs/troubleshooting.md";
 
 /// The length of the shortest piece that is checked.
 const LEAST: usize = 6;
 
-pub(crate) fn problems(root: &Path) -> Vec<String> {
-    let page = match std::fs::read_to_string(root.join(PAGE)) {
-        Ok(page) => page,
-        Err(error) => return vec![format!("{PAGE}: {error}")],
-    };
+pub(crate) fn problems(root: &Path) -> Problems {
+    let page = std::fs::read_to_string(root.join(PAGE));
+    let page = page.map_err(|error| format!("{PAGE}: {error}"))?;
     let files = ["apps", "crates"].iter().flat_map(|folder| sources(&root.join(folder), "rs"));
     let files = files.filter(|file| !file.iter().any(|part| part == "tests"));
     let texts = files.filter_map(|file| std::fs::read_to_string(file).ok());
     let program: String = texts.map(|text| joined(&text)).collect();
-    missing(&page, &program)
+    Ok(missing(&page, &program))
 }
 
 fn missing(page: &str, program: &str) -> Vec<String> {

@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use crate::Problems;
 use crate::process;
 use crate::python::{self, Environment};
 
@@ -16,18 +17,15 @@ const TOKEN: &str = "token-of-the-checks";
 /// The script that exercises the generated client.
 const SCRIPT: &str = "apps/serve/tests/generated_client.py";
 
-pub(crate) fn problems(root: &Path) -> Vec<String> {
+pub(crate) fn problems(root: &Path) -> Problems {
     python::with_environment(root, "the OpenAPI document", |environment| {
-        let (mut service, address) = match start(root) {
-            Ok(started) => started,
-            Err(problem) => return vec![problem],
-        };
+        let (mut service, address) = start(root)?;
         // The schemathesis test must run last, because it leaves leases behind.
         let tests = [generated, described];
         let tested = tests.iter().map(|test| test(root, environment, &address));
         let problems = tested.filter_map(Result::err).collect();
         let _ = service.kill().and_then(|()| service.wait());
-        problems
+        Ok(problems)
     })
 }
 

@@ -80,15 +80,8 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     Err(format!("failed: {}: {}{}", shown(command), printed.trim(), errors.trim()))
 }
 
-pub(crate) fn is_installed(program: &str) -> bool {
-    output(Command::new(program).arg("--version")).is_ok()
-}
-
 fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
-    let words: Vec<_> = std::iter::once(program)
-        .chain(command.get_args())
-        .map(|word| word.to_string_lossy())
-        .collect();
-    words.join(" ")
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

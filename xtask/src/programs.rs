@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::process::{self, text};
-use crate::{notes, steps};
+use crate::{Problems, notes, steps};
 
 /// The file that contains cargo's messages about the built programs, one per line.
 const LIST: &str = "target/checks/programs.jsonl";
@@ -28,17 +28,16 @@ struct Program {
 }
 
 /// Builds all tests, the examples and the program, and writes the list of programs.
-pub(crate) fn build(root: &Path) -> Vec<String> {
+pub(crate) fn build(root: &Path) -> Problems {
     let words = "test --workspace --all-features --no-run --message-format=json-render-diagnostics";
     let built = process::checked(root, words).stderr(std::process::Stdio::inherit()).output();
-    let written = match built {
-        Ok(built) if built.status.success() => fs::create_dir_all(root.join("target/checks"))
-            .and_then(|()| fs::write(root.join(LIST), built.stdout))
-            .map_err(|error| format!("{LIST}: {error}")),
-        Ok(_) => Err(format!("failed: cargo {words}")),
-        Err(error) => Err(format!("cargo: {error}")),
-    };
-    written.err().into_iter().collect()
+    let built = built.map_err(|error| format!("cargo: {error}"))?;
+    if !built.status.success() {
+        return Err(format!("failed: cargo {words}"));
+    }
+    let written = fs::create_dir_all(root.join("target/checks"))
+        .and_then(|()| fs::write(root.join(LIST), built.stdout));
+    written.map(|()| Vec::new()).map_err(|error| format!("{LIST}: {error}"))
 }
 
 impl Program {
@@ -64,15 +63,13 @@ fn tests(
     is_run: impl Fn(&Program) -> bool,
     before: &[&str],
     arguments: &[&str],
-) -> Vec<String> {
-    let list = match fs::read_to_string(root.join(LIST)) {
-        Ok(list) => list,
-        Err(error) => return vec![format!("{LIST}: {error}; run cargo xtask step build")],
-    };
+) -> Problems {
+    let list = fs::read_to_string(root.join(LIST));
+    let list = list.map_err(|error| format!("{LIST}: {error}; run cargo xtask step build"))?;
     let programs = list.lines().filter_map(|line| Program::of_message(root, line));
     let programs: Vec<Program> = programs.filter(is_run).collect();
     if programs.is_empty() {
-        return vec![format!("{LIST} lists none of these tests; run cargo xtask step build")];
+        return Err(format!("{LIST} lists none of these tests; run cargo xtask step build"));
     }
     let failed = programs.iter().filter_map(|program| {
         println!("     Running {} in {}", program.target, program.folder);
@@ -82,24 +79,25 @@ fn tests(
         let failed = process::run(&mut command).is_err();
         failed.then(|| format!("failed: {} in {}", program.target, program.folder))
     });
-    failed.collect()
+    Ok(failed.collect())
 }
 
 /// Runs all tests that do not have their own step.
-pub(crate) fn others(root: &Path) -> Vec<String> {
+pub(crate) fn others(root: &Path) -> Problems {
     tests(root, |program| !program.waits(), &[], &["--quiet"])
 }
 
 /// Runs a package's integration tests four at a time, because they mostly wait.
-pub(crate) fn waiting(root: &Path, folder: &str) -> Vec<String> {
+pub(crate) fn waiting(root: &Path, folder: &str) -> Problems {
     let is_run = |program: &Program| program.waits() && program.folder == folder;
     tests(root, is_run, &[], &["--test-threads", "4"])
 }
 
 /// Runs the tests for the vector code under valgrind, because the code contains an unsafe call.
-pub(crate) fn memory(root: &Path) -> Vec<String> {
-    if !process::is_installed("valgrind") {
-        return notes::skip("the unsafe call under valgrind", "valgrind is not installed");
+pub(crate) fn memory(root: &Path) -> Problems {
+    if !pavior_trials::is_installed("valgrind") {
+        let why = "valgrind is not installed";
+        return Ok(notes::skip("the unsafe call under valgrind", why));
     }
     let valgrind = ["valgrind", "--quiet", "--error-exitcode=1"];
     let is_run = |program: &Program| program.target == "pavior_mesh";

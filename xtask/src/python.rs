@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{browser, notes, process};
+use crate::{Problems, browser, notes, process};
 
 /// The environment variable that turns a missing Python or package index into an error.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
@@ -36,25 +36,23 @@ PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-g
 ";
 
 /// Builds, installs and tests the package, and builds the site.
-pub(crate) fn problems(root: &Path) -> Vec<String> {
+pub(crate) fn problems(root: &Path) -> Problems {
     with_environment(root, "the Python package and the site", |environment| {
         let folder = root.join("apps/python");
         // The tests compare the package with the program, so both must come from the same code.
-        let made = process::program_of_tests(root).and_then(|_| install(root, environment));
-        if let Err(problem) = made {
-            return vec![problem];
-        }
+        process::program_of_tests(root)?;
+        install(root, environment)?;
         let steps = STEPS.iter().map(|step| environment.run(&folder, step));
         let site = std::iter::once_with(|| build_site(root, environment));
-        steps.chain(site).filter_map(Result::err).collect()
+        Ok(steps.chain(site).filter_map(Result::err).collect())
     })
 }
 
 /// Builds only the documentation site.
-pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
+pub(crate) fn site(root: &Path, _: &[String]) -> Problems {
     with_environment(root, "the site", |environment| {
-        let made = process::program(root).and_then(|_| build_site(root, environment));
-        made.err().into_iter().collect()
+        process::program(root)?;
+        build_site(root, environment).map(|()| Vec::new())
     })
 }
 
@@ -62,12 +60,12 @@ pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
 pub(crate) fn with_environment(
     root: &Path,
     part: &str,
-    act: impl FnOnce(&Environment) -> Vec<String>,
-) -> Vec<String> {
+    act: impl FnOnce(&Environment) -> Problems,
+) -> Problems {
     match environment(root) {
         Ok(environment) => act(&environment),
-        Err(reason) if std::env::var_os(REQUIRE).is_some() => vec![format!("{part}: {reason}")],
-        Err(reason) => notes::skip(part, &reason),
+        Err(reason) if std::env::var_os(REQUIRE).is_some() => Err(format!("{part}: {reason}")),
+        Err(reason) => Ok(notes::skip(part, &reason)),
     }
 }
 
@@ -79,9 +77,8 @@ fn build_site(root: &Path, environment: &Environment) -> Result<(), String> {
 }
 
 /// Creates the environment. On failure, [`problems`] reports the reason.
-pub(crate) fn prepare(root: &Path) -> Vec<String> {
+pub(crate) fn prepare(root: &Path) {
     let _ = environment(root);
-    Vec::new()
 }
 
 /// A Python environment that contains the programs needed by the checks.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::process;
+use crate::{Problems, process};
 
 /// The program's package, as `cargo run` builds it. All other builds are compared with this one.
 const FIRST: &str = "pavior-cli";
@@ -23,12 +23,10 @@ const CHANGED: &[&str] = &["pavior-cli", "pavior-serve"];
 type Packages = BTreeSet<(String, String)>;
 
 /// Returns the packages that are compiled twice, one per line.
-pub(crate) fn problems(root: &Path) -> Vec<String> {
-    let found = built(root, FIRST).and_then(|first| {
-        let of_build = |build| Ok(twice(&first, &built(root, build)?, build));
-        BUILDS.into_iter().map(of_build).collect::<Result<Vec<_>, String>>()
-    });
-    found.map_or_else(|problem| vec![problem], |found| found.concat())
+pub(crate) fn problems(root: &Path) -> Problems {
+    let first = built(root, FIRST)?;
+    let of_build = |build| Ok(twice(&first, &built(root, build)?, build));
+    BUILDS.into_iter().map(of_build).collect::<Result<Vec<_>, String>>().map(|found| found.concat())
 }
 
 fn built(root: &Path, build: &str) -> Result<Packages, String> {

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::{blocks, browser, dependencies, kinds, layers, links, long, messages, openapi};
+use crate::{
+    Problems, blocks, browser, dependencies, kinds, layers, links, long, messages, openapi,
+};
 use crate::{packaging, process, programs, python, sharing, tidy, viewer};
 
 pub(crate) struct Step {
@@ -33,9 +35,11 @@ enum Work {
     Cargo(&'static [&'static str]),
     /// Integration tests, which mostly wait, of the package in this directory.
     Waiting(&'static str),
-    Own(fn(&Path) -> Vec<String>),
+    Own(fn(&Path) -> Problems),
+    /// Preparations for later steps, which report what is missing.
+    Prepare(fn(&Path)),
 }
-use Work::{Cargo, Own, Waiting};
+use Work::{Cargo, Own, Prepare, Waiting};
 
 impl Step {
     pub(crate) fn follows(&self) -> impl Iterator<Item = &'static str> + use<> {
@@ -54,9 +58,10 @@ pub(crate) const STEPS: &[Step] = &[
         work: Own(layers::problems) },
     Step { name: "kinds", seconds: 1, cores: ONE, after: "",
         does: "check that docs/README.md lists each page under one kind",
-        work: Own(kinds::problems) },
+        work: Own(|root| Ok(kinds::problems(root))) },
     Step { name: "links", seconds: 1, cores: ONE, after: "",
-        does: "check the links and images on all pages", work: Own(links::problems) },
+        does: "check the links and images on all pages",
+        work: Own(|root| Ok(links::problems(root))) },
     Step { name: "messages", seconds: 1, cores: ONE, after: "",
         does: "check that the program has the messages in docs/troubleshooting.md",
         work: Own(messages::problems) },
@@ -74,14 +79,14 @@ pub(crate) const STEPS: &[Step] = &[
     // These steps wait for downloads, or build programs that later runs reuse.
     Step { name: "environment", seconds: 1, cores: WAIT, after: "",
         does: "create the Python environment for the checks",
-        work: Own(python::prepare) },
+        work: Prepare(python::prepare) },
     Step { name: "slurms", seconds: 1, cores: WAIT, after: "",
-        does: "install the Slurm releases", work: Own(long::prepare_slurm) },
+        does: "install the Slurm releases", work: Prepare(long::prepare_slurm) },
     Step { name: "controllers", seconds: 1, cores: WAIT, after: "",
         does: "build the Kubernetes control plane",
-        work: Own(long::prepare_kube) },
+        work: Prepare(long::prepare_kube) },
     Step { name: "clean", seconds: 1, cores: WAIT, after: "",
-        does: "install a clean Debian 13", work: Own(packaging::prepare) },
+        does: "install a clean Debian 13", work: Prepare(packaging::prepare) },
     Step { name: "viewer", seconds: 30, cores: ONE, after: "",
         does: "check that npm rebuilds the same page bundle",
         work: Own(viewer::problems) },
@@ -152,13 +157,16 @@ pub(crate) const STEPS: &[Step] = &[
     ]) },
 ];
 
-pub(crate) fn run(root: &Path, name: &str) -> Vec<String> {
+pub(crate) fn run(root: &Path, name: &str) -> Problems {
     let cargo = |words: &&str| process::run(&mut process::checked(root, words)).err();
-    match named(name).map(|step| step.work) {
-        Err(problem) => vec![problem],
-        Ok(Own(work)) => work(root),
-        Ok(Waiting(folder)) => programs::waiting(root, folder),
-        Ok(Cargo(commands)) => commands.iter().filter_map(cargo).collect(),
+    match named(name)?.work {
+        Own(work) => work(root),
+        Prepare(prepare) => {
+            prepare(root);
+            Ok(Vec::new())
+        }
+        Waiting(folder) => programs::waiting(root, folder),
+        Cargo(commands) => Ok(commands.iter().filter_map(cargo).collect()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::process;
+use crate::{Problems, process};
 
 const FOLDER: &str = "crates/allocation/src/strategies";
 /// The line in the list above which a new contiguous strategy is inserted.
@@ -16,24 +16,22 @@ const FIRST_MODULE: &str = "pub(super) mod ";
 /// The template for the file, with the placeholders `{name}`, `{title}` and `{rule}`.
 const TEMPLATE: &str = include_str!("../templates/strategy.rs.in");
 
-pub(crate) fn add(root: &Path, name: &str) -> Vec<String> {
-    let added = try_add(root, name);
-    if added.is_ok() {
-        eprintln!(
-            "Created {FOLDER}/contiguous/{}.rs, and listed it in contiguous/mod.rs and mod.rs.\n\
-             Now write the header and `best`. Until then, the claim that the strategy misses no \
-             free box is false:\n\n\
-             \x20 cargo xtask conformance {name}    check its claims, in seconds\n\
-             \x20 cargo xtask exhaustive {name}     check every occupancy of up to 12 nodes\n\
-             \x20 cargo test -p pavior-allocation   check that it is well formed\n\
-             \x20 cargo run -p pavior-cli -- simulate --strategy {name}   run it",
-            name.replace('-', "_")
-        );
-    }
-    added.err().into_iter().collect()
+pub(crate) fn add(root: &Path, name: &str) -> Problems {
+    create(root, name)?;
+    eprintln!(
+        "Created {FOLDER}/contiguous/{}.rs, and listed it in contiguous/mod.rs and mod.rs.\n\
+         Now write the header and `best`. Until then, the claim that the strategy misses no \
+         free box is false:\n\n\
+         \x20 cargo xtask conformance {name}    check its claims, in seconds\n\
+         \x20 cargo xtask exhaustive {name}     check every occupancy of up to 12 nodes\n\
+         \x20 cargo test -p pavior-allocation   check that it is well formed\n\
+         \x20 cargo run -p pavior-cli -- simulate --strategy {name}   run it",
+        name.replace('-', "_")
+    );
+    Ok(Vec::new())
 }
 
-fn try_add(root: &Path, name: &str) -> Result<(), String> {
+fn create(root: &Path, name: &str) -> Result<(), String> {
     let is_word = |word: &str| {
         let is_legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         !word.is_empty() && word.chars().all(is_legal)
@@ -92,7 +90,7 @@ mod tests {
     #[test]
     fn invalid_names_are_rejected() {
         for name in ["", "Worst", "worst_corner", "-a", "a--b", "2d", "../x"] {
-            let problem = try_add(Path::new("/nowhere"), name).unwrap_err();
+            let problem = create(Path::new("/nowhere"), name).unwrap_err();
             assert!(problem.contains("is not a valid"), "{name}: {problem}");
         }
     }

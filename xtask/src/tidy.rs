@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::{budget, sources, words};
+use crate::{Problems, budget, sources, words};
 
 const COLUMNS: usize = 100;
 const PAGE_LINES: usize = 100;
@@ -12,7 +12,7 @@ const PAGE_LINES: usize = 100;
 const BANS: &str = "clippy::disallowed_methods))]";
 
 /// Returns all problems, one per line.
-pub(crate) fn problems(root: &Path) -> Vec<String> {
+pub(crate) fn problems(root: &Path) -> Problems {
     let mut problems = Vec::new();
     let pages = ["src", "try"].map(|part| root.join("crates/viewer/page").join(part));
     let pages = pages.iter().flat_map(|folder| sources(folder, "ts"));
@@ -24,9 +24,9 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
         }
     }
     problems.extend(of_results(root));
-    problems.extend(budget::problems(root));
     problems.extend(words::problems(root));
-    problems
+    problems.extend(budget::problems(root)?);
+    Ok(problems)
 }
 
 /// Finds result pages that are too long, or that have the same name as a page in docs/. Long tables

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::process;
+use crate::{Problems, process};
 
 const PACKAGES: &[&str] = &[
     // For `pavior slurm`, with the installed Slurm release and others, and for its gate plugin.
@@ -31,10 +31,10 @@ const PACKAGES: &[&str] = &[
     "systemd",
 ];
 
-pub(crate) fn install(root: &Path) -> Vec<String> {
+pub(crate) fn install(root: &Path) -> Problems {
     let mut packages = PACKAGES.to_vec();
     // For the page bundle. Node may already have been installed from another source.
-    if !process::is_installed("npm") {
+    if !pavior_trials::is_installed("npm") {
         packages.extend(["nodejs", "npm"]);
     }
     // For the page that runs the engine.
@@ -42,13 +42,12 @@ pub(crate) fn install(root: &Path) -> Vec<String> {
         Command::new("rustup").args(["target", "add", "wasm32-unknown-unknown"]).current_dir(root),
     );
     if process::output(Command::new("dpkg").arg("--status").args(&packages)).is_ok() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut install = Command::new("apt-get");
     install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&packages);
     // Services are not started, because the tests run their own instances.
     install.env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
-    let installed = process::output(Command::new("apt-get").args(["update", "-qq"]))
-        .and_then(|_| process::output(&mut install));
-    installed.err().into_iter().collect()
+    process::output(Command::new("apt-get").args(["update", "-qq"]))?;
+    process::output(&mut install).map(|_| Vec::new())
 }

@@ -6,26 +6,24 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{notes, process};
+use crate::{Problems, notes, process};
 
 /// The directory that contains the page's sources.
 const PAGE: &str = "crates/viewer/page";
 
 /// Rebuilds the bundle and compares it byte by byte.
-pub(crate) fn problems(root: &Path) -> Vec<String> {
+pub(crate) fn problems(root: &Path) -> Problems {
     let _ = std::fs::remove_dir_all(root.join("target/viewer/node_modules"));
     let folder = match prepared(root) {
         Ok(folder) => folder,
-        Err(why) => return notes::skip("building the page bundle", &why),
+        Err(why) => return Ok(notes::skip("building the page bundle", &why)),
     };
     let built = process::output(Command::new("npm").args(["run", "build"]).current_dir(&folder));
     let mut diff = Command::new("diff");
     diff.args(["--recursive", "--brief", "dist"]).arg(folder.join("dist"));
     let same = built.and_then(|_| process::output(diff.current_dir(root.join(PAGE))));
-    same.err()
-        .map(|problem| format!("{PAGE}: `npm ci && npm run build`: {problem}"))
-        .into_iter()
-        .collect()
+    same.map(|_| Vec::new())
+        .map_err(|problem| format!("{PAGE}: `npm ci && npm run build`: {problem}"))
 }
 
 /// Returns a directory with the sources and npm packages, or an error if npm fails.

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::Problems;
 use crate::process::{self, array, text};
 
 /// Fields that each published package must have in `cargo metadata`.
@@ -16,12 +17,9 @@ const FIELDS: [&str; 6] =
     ["description", "license", "rust_version", "readme", "keywords", "categories"];
 
 /// Returns the requirements that are not met, one per line.
-pub(crate) fn problems(root: &Path) -> Vec<String> {
+pub(crate) fn problems(root: &Path) -> Problems {
     let toolchain = fs::read_to_string(root.join("rust-toolchain.toml")).unwrap_or_default();
-    match published(root) {
-        Ok(packages) => packages.iter().flat_map(|one| of_package(one, &toolchain)).collect(),
-        Err(problem) => vec![problem],
-    }
+    Ok(published(root)?.iter().flat_map(|one| of_package(one, &toolchain)).collect())
 }
 
 /// Returns the packages to publish, in the format of `cargo metadata`.
@@ -50,13 +48,13 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
 }
 
 /// Packs all packages and compiles their contents.
-pub(crate) fn pack(root: &Path) -> Vec<String> {
+pub(crate) fn pack(root: &Path) -> Problems {
     let words = "package --workspace --exclude=xtask --exclude=pavior-trials \
                  --exclude=pavior-browser --allow-dirty --no-verify --quiet";
     // Usually, earlier steps have already downloaded everything.
-    let packed = process::output(process::cargo(root, words).arg("--offline"))
-        .or_else(|_| process::output(&mut process::cargo(root, words)));
-    packed.and_then(|_| compile_packed(root)).err().into_iter().collect()
+    process::output(process::cargo(root, words).arg("--offline"))
+        .or_else(|_| process::output(&mut process::cargo(root, words)))?;
+    compile_packed(root).map(|()| Vec::new())
 }
 
 /// Unpacks the packages and compiles them as one workspace that replaces registry dependencies.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use self::files::{copy_into, file_names, make_folder, write};
-use crate::{notes, process, python};
+use crate::{Problems, notes, process, python};
 
 /// The oldest glibc version that a release supports: that of manylinux_2_28.
 const GLIBC: (u32, u32) = (2, 28);
@@ -94,32 +94,27 @@ pub(crate) fn dist(root: &Path) -> Result<(), String> {
 
 /// Creates a release from the program and wheel that the checks built, and tries it out on a clean
 /// Debian 13 system. Skips any part that this machine cannot create.
-pub(crate) fn check(root: &Path) -> Vec<String> {
+pub(crate) fn check(root: &Path) -> Problems {
     if let Err(why) = check_tools() {
-        return notes::skip("the contents of a release", &why);
+        return Ok(notes::skip("the contents of a release", &why));
     }
     python::with_environment(root, "the contents of a release", |environment| {
-        let made = process::program_of_tests(root).and_then(|program| {
-            let release = Release::new(root, root.join(CHECKED), "0")?;
-            copy_into(&python::built_wheel(root)?, &release.out)?;
-            release.make(&program)?;
-            let bill = release.bill().display().to_string();
-            environment.run(root, &["python", "-c", VALIDATE, &bill])
-        });
-        match (made, chroot(root, CLEAN)) {
-            (Err(problem), _) => vec![problem],
-            (Ok(()), Err(why)) => notes::skip("a release on a clean Debian 13", &why),
-            (Ok(()), Ok(())) => {
-                install_and_try(root, &root.join(CHECKED), CLEAN).err().into_iter().collect()
-            }
+        let program = process::program_of_tests(root)?;
+        let release = Release::new(root, root.join(CHECKED), "0")?;
+        copy_into(&python::built_wheel(root)?, &release.out)?;
+        release.make(&program)?;
+        let bill = release.bill().display().to_string();
+        environment.run(root, &["python", "-c", VALIDATE, &bill])?;
+        match chroot(root, CLEAN) {
+            Err(why) => Ok(notes::skip("a release on a clean Debian 13", &why)),
+            Ok(()) => install_and_try(root, &release.out, CLEAN).map(|()| Vec::new()),
         }
     })
 }
 
 /// Creates the chroot for the checks. On failure, [`check`] reports the reason.
-pub(crate) fn prepare(root: &Path) -> Vec<String> {
+pub(crate) fn prepare(root: &Path) {
     let _ = chroot(root, CLEAN);
-    Vec::new()
 }
 
 /// Installs the release in `dist/` on a clean Debian system (13 by default) and tries it out.
@@ -163,7 +158,7 @@ fn check_tools() -> Result<(), String> {
              from source (docs/install.md)"
         ));
     }
-    let missing = TOOLS.into_iter().find(|program| !process::is_installed(program));
+    let missing = TOOLS.into_iter().find(|program| !pavior_trials::is_installed(program));
     missing.map_or(Ok(()), |program| Err(format!("{program} is not installed")))
 }
 

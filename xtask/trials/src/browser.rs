@@ -41,8 +41,7 @@ impl Browser {
     /// Starts a browser with a screen of the given size. Returns `None` if Chromium is neither
     /// installed nor required.
     pub fn start(width: u32, height: u32) -> Option<Browser> {
-        let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
-        if !found.is_ok_and(|output| output.status.success()) {
+        if !crate::is_installed("chromium") {
             let why = "Chromium is not installed (apt-get install chromium)";
             crate::skipped("the page in a browser", why, REQUIRED);
             return None;
@@ -162,17 +161,13 @@ impl Browser {
 
     /// Presses a key.
     pub fn press(&mut self, key: &str) {
-        let text = match key {
-            "Enter" => "\r",
-            _ if key.len() == 1 => key,
-            _ => "",
-        };
         // The browser's default actions depend on key codes.
-        let number = match key {
-            "Tab" => 9,
-            "Enter" => 13,
-            "Escape" => 27,
-            _ => 0,
+        let (text, number) = match key {
+            "Tab" => ("", 9),
+            "Enter" => ("\r", 13),
+            "Escape" => ("", 27),
+            _ if key.len() == 1 => (key, 0),
+            _ => ("", 0),
         };
         for (kind, text) in [("keyDown", text), ("keyUp", "")] {
             let event = json!({

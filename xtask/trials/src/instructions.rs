@@ -22,8 +22,7 @@ pub struct FixedSet {
 
 /// Returns true if callgrind is available.
 pub fn can_count() -> bool {
-    let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
-    let there = version.is_ok_and(|status| status.success());
+    let there = crate::is_installed("valgrind");
     if !there {
         eprintln!("note: valgrind is not installed, so instructions are not counted");
     }

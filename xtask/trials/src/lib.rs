@@ -29,6 +29,7 @@ pub use size::{SEEDS, SIZE, Size, left_out, seeds, size};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::Command;
 
 /// The environment variable that names the notes file.
 pub const NOTES: &str = "PAVIOR_NOTES";
@@ -42,6 +43,12 @@ pub fn skipped(what: &str, why: &str, required: &str) {
     );
     eprintln!("SKIPPED: {what}: {why}");
     note(&["skipped", what, why]);
+}
+
+/// Returns true if a program can be run.
+pub fn is_installed(program: &str) -> bool {
+    let version = Command::new(program).arg("--version").output();
+    version.is_ok_and(|output| output.status.success())
 }
 
 /// Records an attack, with the number of attempts and the number of broken promises. Panics if a
