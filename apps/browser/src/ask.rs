@@ -44,7 +44,8 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     {
         let shapes = [Shape::new(sides)];
         let slots = SlotsAnswer::of(&snapshot, &shapes, end, SearchLimits::BUDGET, None);
-        lines.extend(slots.lines(shape, |time| session.in_words(time)).into_iter().take(1));
+        let words = slots.lines(&format!("size {shape}"), |time| session.in_words(time));
+        lines.extend(words.into_iter().take(1));
     }
     let blocked = answer.blocked.as_ref();
     let moves = blocked.and_then(|blocked| blocked.moves.as_ref());

@@ -33,12 +33,14 @@ pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     Ok(pavior::files::open(path, limits)?)
 }
 
-/// Checks that an output can be written and is not the same file as one of the inputs.
+/// Checks that an output, if there is one, can be written and is not the same file as one of the
+/// inputs.
 pub(crate) fn check_output(
     option: &str,
-    path: &Path,
+    path: Option<&Path>,
     inputs: &[(&str, Option<&Path>)],
 ) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
     let given = inputs.iter().filter_map(|(option, path)| Some((option, (*path)?)));
     let uses = given.fold(FileUses::new(), |uses, (option, path)| uses.reads(option, path));
     uses.writes(option, path).check()?;
@@ -60,8 +62,13 @@ pub(crate) fn lock(folder: &Path) -> Result<Lock, Failure> {
     Lock::take(folder)?.ok_or_else(in_use)
 }
 
-/// Checks that the file extension of a drawing is in `known`.
-pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
+/// Checks that the file extension of a drawing, if there is one, is in `known`.
+pub(crate) fn check_drawing(
+    option: &str,
+    path: Option<&Path>,
+    known: &[&str],
+) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
     if known.iter().any(|extension| has_extension(path, extension)) {
         return Ok(());
     }

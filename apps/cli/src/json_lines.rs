@@ -4,6 +4,7 @@ use std::io::BufRead;
 use std::ops::Range;
 use std::path::Path;
 
+use pavior::files::FileError;
 use pavior::json;
 use pavior::text::shown;
 use serde_json::Value;
@@ -60,23 +61,30 @@ pub(crate) fn for_each_line(
     path: &Path,
     mut parse: impl FnMut(&str, usize) -> Result<(), LineError>,
 ) -> Result<(), Failure> {
-    let (name, mut reader) = if path == Path::new("-") {
-        ("stdin".into(), pavior::files::stdin(files::lines())?)
+    let (path, mut reader) = if path == Path::new("-") {
+        (Path::new("stdin"), pavior::files::stdin(files::lines())?)
     } else {
-        (files::shown(path), files::open(path)?)
+        (path, files::open(path)?)
     };
+    let name = files::shown(path);
     let mut bytes = Vec::new();
     for number in 1usize.. {
         bytes.clear();
         let read = reader.read_until(b'\n', &mut bytes);
-        if read.map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))? == 0 {
+        if read.map_err(|error| FileError::read(path, error))? == 0 {
             break;
         }
         let line = String::from_utf8_lossy(&bytes);
         let line = line.trim_end();
-        if !line.trim_start().is_empty() {
-            parse(line, number).map_err(|error| error.in_line(&name, number, line))?;
-        }
+        let parsed = match std::str::from_utf8(&bytes) {
+            Err(error) => {
+                let at = error.valid_up_to();
+                Err(LineError::new("not UTF-8 text", at..at))
+            }
+            Ok(_) if line.trim_start().is_empty() => Ok(()),
+            Ok(_) => parse(line, number),
+        };
+        parsed.map_err(|error| error.in_line(&name, number, line))?;
     }
     Ok(())
 }
@@ -143,6 +151,7 @@ impl<'l> LineObject<'l> {
 
     /// Parses the value of a member.
     pub(crate) fn value(&self, member: &Member) -> Value {
+        // `parse` has checked the whole line, so this cannot fail.
         serde_json::from_str(&self.line[member.place.clone()]).unwrap_or_default()
     }
 

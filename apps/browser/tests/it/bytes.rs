@@ -20,16 +20,12 @@ fn settings() -> Vec<Value> {
         "machine=torus:16x16 strategy=tff load=2 migration=0 freedom=any:25%",
         "machine=mesh:16x16 strategy=tff load=0.01 service=messages jobs=60",
     ];
-    texts.map(of_words).to_vec()
+    texts.map(|text| of_words(&format!("jobs=400 {text}"))).to_vec()
 }
 
 fn of_words(text: &str) -> Value {
     let words = text.split(' ').map(|word| word.split_once('=').expect("a name and a value"));
-    let mut all: Value = words.map(|(name, value)| (name.to_string(), json!(value))).collect();
-    if all["jobs"].is_null() {
-        all["jobs"] = json!("400");
-    }
-    all
+    words.map(|(name, value)| (name.to_string(), json!(value))).collect()
 }
 
 /// Returns a log of 300 jobs in the Standard Workload Format.
@@ -76,9 +72,7 @@ fn messages() -> Vec<Vec<u8>> {
     }
     let mut messages: Vec<Vec<u8>> = commands.iter().map(|one| one.to_string().into()).collect();
     messages.push(format!("{}\n{}", json!({ "do": "log", "name": "a.swf" }), log()).into());
-    let replay = of_words("machine=torus:4x4x4 strategy=tff scheduler=easy trace=a.swf jobs=400");
-    let mut replay = replay.as_object().expect("settings").clone();
-    replay.remove("jobs");
+    let replay = of_words("machine=torus:4x4x4 strategy=tff scheduler=easy trace=a.swf");
     let advise = json!({ "do": "advise", "settings": replay, "all": false });
     let simulate = json!({ "do": "simulate", "settings": replay });
     messages.extend([simulate, advise].map(|one| one.to_string().into()));

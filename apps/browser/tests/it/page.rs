@@ -10,16 +10,20 @@ fn open(browser: &mut Browser, hash: &str) -> Option<()> {
     Some(())
 }
 
+/// Starts a browser and opens the page. Returns `None` if either is missing.
+fn started(hash: &str) -> Option<Browser> {
+    let mut browser = Browser::start(1400, 1000)?;
+    open(&mut browser, hash)?;
+    Some(browser)
+}
+
 const COMPLETED: &str = "window.pavior.sides.map((side) => side.state.completed)";
 
 /// Checks that both machines run in the initial view, that the difference has a confidence interval
 /// after enough jobs, and that changing a setting restarts the runs and updates the address.
 #[test]
 fn two_runs_are_compared() {
-    let Some(mut browser) = Browser::start(1400, 1000) else { return };
-    if open(&mut browser, "#speed=1024").is_none() {
-        return;
-    }
+    let Some(mut browser) = started("#speed=1024") else { return };
     browser.until(&format!("{COMPLETED}.every((count) => count > 300)"));
     browser.shows("difference", "95% interval");
     browser.shows("shell", "--strategy ff,tff");
@@ -49,10 +53,7 @@ fn two_runs_are_compared() {
 /// shape.
 #[test]
 fn questions_can_be_asked_with_the_keyboard() {
-    let Some(mut browser) = Browser::start(1400, 1000) else { return };
-    if open(&mut browser, "#load=4&speed=64&view=2d&machine=mesh:16x16").is_none() {
-        return;
-    }
+    let Some(mut browser) = started("#load=4&speed=64&view=2d&machine=mesh:16x16") else { return };
     browser.until(&format!("{COMPLETED}.every((count) => count > 30)"));
     browser.press(" ");
     browser.until("window.pavior.isPaused");
@@ -76,10 +77,7 @@ fn questions_can_be_asked_with_the_keyboard() {
 /// Checks that a dropped log is replayed in the background without fetching anything.
 #[test]
 fn the_page_replays_a_log() {
-    let Some(mut browser) = Browser::start(1400, 1000) else { return };
-    if open(&mut browser, "#paused=1").is_none() {
-        return;
-    }
+    let Some(mut browser) = started("#paused=1") else { return };
     browser.value(
         "(() => {
            const job = (n) => `${n} ${60 * n} -1 ${300 + 97 * (n % 41)} ${1 + 13 * n % 60}`;

@@ -2,8 +2,9 @@
 
 use pavior::experiments::parameters::{self, Applies, Heading, Parameter};
 
+/// A set of parameters.
 pub(crate) trait ParameterSet {
-    /// The names of the set's parameters.
+    /// The names of parameters in the set. `contains` may also select others.
     const NAMES: &[&str] = &[];
 
     /// True if the set includes the controls for replications and results.
@@ -15,6 +16,7 @@ pub(crate) trait ParameterSet {
     /// Defaults that override the parameters' own defaults.
     const DEFAULTS: &[(&str, &str)] = &[];
 
+    /// Returns true if the set includes a parameter.
     fn contains(parameter: &Parameter) -> bool {
         Self::NAMES.contains(&parameter.name)
     }
@@ -62,8 +64,8 @@ impl ParameterSet for ForecastParameters {
 pub(crate) struct AdviceParameters;
 
 impl AdviceParameters {
-    /// Failure parameters that affect only the measurements or the end of a run.
-    pub(super) const EXCLUDED: &[&str] = &["slice", "max-interruptions"];
+    /// Failure parameters that affect only the measurements.
+    pub(super) const EXCLUDED: &[&str] = &["slice"];
 }
 
 impl ParameterSet for AdviceParameters {
@@ -101,6 +103,7 @@ impl ParameterSet for RequestParameters {
     }
 }
 
+/// Parameters of messages and of the network that carries them.
 #[derive(Debug)]
 pub(crate) struct MessageParameters;
 

@@ -18,7 +18,8 @@ use pavior::experiments::{Catalogue, Given, Setting};
 use super::parameter_sets::ParameterSet;
 use crate::failure::Failure;
 
-/// Options that accept a list of values. The command runs every combination of these values.
+/// Options that accept a list of values if the set takes lists. The command runs every combination
+/// of these values.
 const LISTS: [&str; 5] = ["strategy", "scheduler", "load", "metrics", "precision-metrics"];
 /// Options that also have a one-letter name.
 const SHORT: [(&str, char); 2] = [("machine", 'm'), ("strategy", 's')];
@@ -51,7 +52,9 @@ impl<S: ParameterSet> ParameterArgs<S> {
         settings
     }
 
+    /// Returns the value that the user passed for an option in the set.
     pub(crate) fn typed(&self, name: &str) -> Option<&str> {
+        debug_assert!(option_names::<S>().any(|(other, _)| other == name), "no option --{name}");
         self.typed.iter().find(|(other, _)| *other == name).map(|(_, typed)| typed.as_str())
     }
 
@@ -207,13 +210,17 @@ mod tests {
     #[test]
     fn every_listed_name_is_a_parameter_or_a_control() {
         let sets = [StreamParameters::NAMES, RequestParameters::NAMES, MessageParameters::NAMES];
-        let sets = [&sets.concat()[..], Forecasts::NAMES, Advice::NAMES, Advice::EXCLUDED].concat();
+        let sets = [&sets.concat()[..], Forecasts::NAMES, Advice::NAMES].concat();
         let defaults = Forecasts::DEFAULTS.iter().chain(Advice::DEFAULTS).map(|(name, _)| *name);
         let special = LISTS.into_iter().chain(SHORT.map(|(name, _)| name)).chain(defaults);
         for name in sets.into_iter().chain(special) {
             let is_parameter = parameters::ALL.iter().any(|parameter| parameter.name == name);
             let is_control = CONTROLS.iter().any(|control| control.name == name);
             assert!(is_parameter || is_control, "{name}");
+        }
+        for name in Advice::EXCLUDED {
+            let excludes = |one: &Parameter| one.name == *name && one.heading == Heading::Failures;
+            assert!(parameters::ALL.iter().any(excludes), "{name}");
         }
     }
 }

@@ -16,20 +16,18 @@ use crate::progress::Bar;
 use crate::{files, log_notes, logs, pool, run_directory};
 
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
-    if let Some(path) = &args.out {
-        let file = |name: &str| args.parameters.typed(name).map(Path::new);
-        let lists = [("--failures", file("failures")), ("--reservations", file("reservations"))];
-        files::check_output("--out", path, &[("", Some(&args.log)), lists[0], lists[1]])?;
-    }
+    let failures = args.parameters.typed("failures").map(Path::new);
+    let inputs = [("", Some(&*args.log)), ("--failures", failures)];
+    files::check_output("--out", args.out.as_deref(), &inputs)?;
     let mut settings = args.parameters.settings_for(&args.log);
     // Move `placed` to the end, so that omitting it does not change the indices of the other
     // settings.
     settings.sort_by_key(|setting| setting.key == "placed");
-    let (folder, bar) = (logs::folder(""), Bar::new("advise"));
-    let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
-    let advice =
-        pool::install(args.pool.threads, || advise(&settings, args.slots.as_deref(), environment))?;
-    bar.finish();
+    let folder = logs::folder("");
+    let advice = Bar::during("advise", |bar| {
+        let environment = Environment { files: &folder, progress: bar, ..Environment::PLAIN };
+        pool::install(args.pool.threads, || advise(&settings, args.slots.as_deref(), environment))
+    })?;
     log_notes::print_log_notes(&folder);
     // If jobs cannot run on the nodes recorded in the log, print the reason with the advice.
     if advice.is_ok()

@@ -74,10 +74,10 @@ pub(crate) fn sweep(
     open: &mut OpenRun,
     threads: Option<usize>,
 ) -> Result<Samples, Failure> {
-    let bar = Bar::new(&specification.name);
-    let environment = Environment { files, progress: &bar, recording: None, stop: None };
-    let samples = pool::install(threads, || specification.run(known, shard, environment, open))?;
-    bar.finish();
+    let samples = Bar::during(&specification.name, |bar| {
+        let environment = Environment { files, progress: bar, ..Environment::PLAIN };
+        pool::install(threads, || specification.run(known, shard, environment, open))
+    })?;
     samples.map_err(|error| failure(specification, open.path(), error))
 }
 

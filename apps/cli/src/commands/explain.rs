@@ -25,9 +25,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let request = input::request(&args.ask, args.freedom.as_deref(), &grid)?;
     let Strategies { chosen, skipped } = strategies(args, &grid)?;
-    if let Some(path) = &args.svg {
-        files::check_output("--svg", path, &[("--busy", Some(&args.busy))])?;
-    }
+    files::check_output("--svg", args.svg.as_deref(), &[("--busy", Some(&args.busy))])?;
     let busy = busy::read_at(&args.busy, grid, args.at)?;
     let mut answers = Vec::new();
     for selection in &chosen {

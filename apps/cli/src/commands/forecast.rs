@@ -27,18 +27,15 @@ pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
 }
 
 fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure> {
-    if let Some(path) = &args.out {
-        files::check_output("--out", path, &[("", Some(log))])?;
-    }
+    files::check_output("--out", args.out.as_deref(), &[("", Some(log))])?;
     let settings = run_settings(args, log)?;
     let effort = Effort { seed: settings.seed, ..effort };
-    let bar = Bar::new("forecast");
     let mut judged = Vec::new();
     let folder = logs::folder("");
-    let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
-    let rejected = forecast_log(&settings, effort, environment, |job| judged.push(job));
-    bar.finish();
-    let rejected = rejected?;
+    let rejected = Bar::during("forecast", |bar| {
+        let environment = Environment { files: &folder, progress: bar, ..Environment::PLAIN };
+        forecast_log(&settings, effort, environment, |job| judged.push(job))
+    })?;
     judged.sort_unstable_by_key(|job| (job.submit, job.number));
     if let Some(path) = &args.out {
         files::write_whole(path, |out| lines(out, &judged))?;

@@ -28,18 +28,14 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         );
     }
     let files = records::Files::plan(&args.results, &specification)?;
-    let (folder, bar) = (logs::folder(""), Bar::new("simulate"));
-    let recording = Recording::default();
-    let environment = Environment {
-        files: &folder,
-        progress: &bar,
-        recording: files.are_wanted().then_some(&recording),
-        stop: None,
-    };
-    let samples = pool::install(args.pool.threads, || {
-        specification.run(Vec::new(), Shard::WHOLE, environment, &mut NoStore)
+    let (folder, recording) = (logs::folder(""), Recording::default());
+    let samples = Bar::during("simulate", |bar| {
+        let recording = files.are_wanted().then_some(&recording);
+        let environment = Environment { files: &folder, progress: bar, recording, stop: None };
+        pool::install(args.pool.threads, || {
+            specification.run(Vec::new(), Shard::WHOLE, environment, &mut NoStore)
+        })
     })?;
-    bar.finish();
     log_notes::print_log_notes(&folder);
     log_notes::print_rejected(&specification, &folder)?;
     if samples.is_ok() {

@@ -3,7 +3,7 @@
 use pavior::answers::{Move, SearchLimits, Shape, SlotsAnswer, Snapshot};
 use pavior::boxes::volume;
 use pavior::strategies::explain;
-use pavior::{Cuboid, Grid};
+use pavior::{Cuboid, Freedom, Grid, Request};
 use serde_json::{Value, json};
 
 use super::unblock::{MOVES_HEADER, draw, move_rows, usable_shapes};
@@ -16,9 +16,7 @@ use crate::{files, input};
 pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let request = input::request(&args.ask, args.freedom.as_deref(), &grid)?;
-    if let Some(path) = &args.svg {
-        files::check_output("--svg", path, &[("--busy", args.busy.as_deref())])?;
-    }
+    files::check_output("--svg", args.svg.as_deref(), &[("--busy", args.busy.as_deref())])?;
     let busy = busy::read(args.busy.as_deref(), grid)?;
     let (machine, turn) = (busy.machine()?, args.turn == Turning::All);
     let shapes = usable_shapes(Some(request), &machine, turn)?;
@@ -26,7 +24,7 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     let limits = args.moves.map(|max_jobs| SearchLimits { max_jobs, turn, budget: args.budget });
     let end = |job| ends.rank(job);
     let answer = SlotsAnswer::of(&snapshot, &shapes, end, args.budget, limits);
-    let report = SlotsReport { busy: &busy, grid, shapes, answer, ends: &ends };
+    let report = SlotsReport { busy: &busy, grid, request, shapes, answer, ends: &ends };
     if let Some(path) = &args.svg {
         draw(path, &busy, report.moves(), report.boxes())?;
     }
@@ -37,6 +35,7 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
 struct SlotsReport<'a> {
     busy: &'a Busy,
     grid: Grid,
+    request: Request,
     shapes: Vec<Shape>,
     answer: SlotsAnswer,
     ends: &'a Ends<'a>,
@@ -73,15 +72,16 @@ impl SlotsReport<'_> {
     }
 
     fn sentences(&self) -> Vec<String> {
-        let Some(shape) = self.shapes.first() else {
-            return vec!["no box on this machine has that many nodes".to_string()];
-        };
-        let size = match self.shapes.len() {
-            1 => sides(&self.grid, shape.sides),
-            _ => format!("{} nodes", volume(shape.sides)),
+        let Request { shape, nodes, freedom, .. } = self.request;
+        let nodes = self.shapes.first().map_or(nodes.into(), |shape| volume(shape.sides));
+        let size = match shape {
+            Some(shape) if freedom != Some(Freedom::AnyBox) => {
+                format!("size {}", sides(&self.grid, shape))
+            }
+            _ => format!("{nodes} nodes"),
         };
         if !self.shapes.iter().any(|shape| shape.fits(&self.grid)) {
-            return vec![format!("no {size} box fits even on an empty {}", self.grid)];
+            return vec![format!("no box of {size} fits even on an empty {}", self.grid)];
         }
         self.answer.lines(&size, |at| self.ends.at(at).to_string())
     }

@@ -33,9 +33,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
         args.drain.iter().map(|typed| node(typed, &grid)).collect::<Result<_, _>>()?;
     let inputs = [("--busy", Some(&*args.busy)), ("--weights", args.weights.as_deref())];
     files::check_stdin(inputs)?;
-    if let Some(path) = &args.svg {
-        files::check_output("--svg", path, &inputs)?;
-    }
+    files::check_output("--svg", args.svg.as_deref(), &inputs)?;
     let busy = busy::read(Some(&args.busy), grid)?;
     let machine = busy.machine()?;
     let shapes = usable_shapes(request, &machine, turn)?;

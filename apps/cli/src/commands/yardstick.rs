@@ -37,13 +37,13 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let folder = args.logs.as_ref().map(logs::folder);
     let instances = yardstick.draw(folder.as_ref().map(|logs| logs as &dyn InputFiles), effort);
     let instances = instances.map_err(Failure::usage)?;
-    let bar = Bar::new("yardstick");
-    let results = pool::install(args.pool.threads, || -> Result<_, YardstickError> {
-        let board = yardstick::judge_all(&instances, &catalogue, &args.strategy, effort, &bar)?;
+    let judge = |bar: &Bar| -> Result<_, YardstickError> {
+        let board = yardstick::judge_all(&instances, &catalogue, &args.strategy, effort, bar)?;
         let parts = yardstick::parts(&instances, &catalogue, &board)?;
         Ok((board, parts))
-    })?;
-    bar.finish();
+    };
+    let threads = args.pool.threads;
+    let results = Bar::during("yardstick", |bar| pool::install(threads, || judge(bar)))?;
     let (board, parts) = results.map_err(Failure::usage)?;
     let whole = args.strategy.is_empty();
     let evidence = BoardEvidence { yardstick: &yardstick, board: &board, parts: &parts, whole };

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use crate::{Folder, good, pavior, refused, refused_for, words};
+use crate::{Folder, good, pavior, refused, refused_for};
 
 const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/advise.in/jobs.sacct");
 
-/// Returns the arguments for `pavior advise` on the log, including those in `more`.
-fn advise(more: &str) -> Vec<&str> {
-    [&["advise", LOG, "--machine", "torus:8x8"], &words(more)[..]].concat()
+/// Returns the command that advises on the log, with the options in `more`.
+fn advise(more: &str) -> String {
+    format!("advise {LOG} --machine torus:8x8 {more}")
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn printed_commands_reproduce_their_numbers() {
     assert_eq!(chosen.len(), wanted.len() + 1);
     for one in chosen {
         let command = one["command"].as_str().unwrap();
-        let simulated = crate::json(&words(command)[1..], "");
+        let simulated = crate::json(command.strip_prefix("pavior ").unwrap(), "");
         let values = one["values"].as_object().unwrap();
         assert_eq!(values.len(), 7, "{command}");
         for (metric, value) in values {
@@ -47,7 +47,7 @@ fn threads_do_not_change_advice_and_lines_fit_80_columns() {
 fn the_page_is_self_contained_and_is_printed_or_written() {
     let folder = Folder::new();
     let path = folder.path("page.html");
-    let printed = good(&[&advise("--first 320 --format html")[..], &["--out", &path]].concat());
+    let printed = good(&advise(&format!("--first 320 --format html --out {path}")));
     assert_eq!(printed, folder.read("page.html"));
     assert!(printed.starts_with("<!doctype html>") && printed.contains("prefers-color-scheme"));
     assert!(!printed.contains("<script") && !printed.contains("src="));
@@ -60,14 +60,14 @@ fn the_header_identifies_the_log_format() {
     let (folder, path) = Folder::with("jobs.txt", std::fs::read(LOG).unwrap());
     let simulate = |log: &str| {
         let more = "--machine torus:8x8 --strategy tff --metrics waiting --format csv";
-        good(&[&["simulate", "--trace", log], &words(more)[..]].concat())
+        good(&format!("simulate --trace {log} {more}"))
     };
     assert_eq!(simulate(&path), simulate(LOG));
     folder.write("jobs.txt", "JobID|State\n1|COMPLETED\n");
-    let message = refused(&["trace", "inspect", &path]);
+    let message = refused(&format!("trace inspect {path}"));
     assert!(message.contains("no Submit column found; request it with: sacct -a"), "{message}");
     let written = folder.path("out.sacct");
-    refused_for(&["trace", "convert", LOG, &written], "must end in .swf");
+    refused_for(&format!("trace convert {LOG} {written}"), "must end in .swf");
 }
 
 #[test]
@@ -81,6 +81,6 @@ fn mistakes_are_refused() {
     ] {
         refused_for(&advise(more), reason);
     }
-    let output = pavior(&words("advise /nonexistent.swf --machine torus:8x8"), "");
+    let output = pavior("advise /nonexistent.swf --machine torus:8x8", "");
     assert!(!output.status.success());
 }

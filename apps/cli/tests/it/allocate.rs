@@ -6,8 +6,8 @@ use crate::{good_input, noted};
 
 /// Returns the answers to lines of input.
 pub(crate) fn answers(machine: &str, strategy: &str, lines: &[&str]) -> Vec<Value> {
-    let arguments = ["allocate", "--machine", machine, "--strategy", strategy];
-    let text = good_input(&arguments, &(lines.join("\n") + "\n"));
+    let run = format!("allocate --machine {machine} --strategy {strategy}");
+    let text = good_input(&run, &(lines.join("\n") + "\n"));
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -137,8 +137,8 @@ fn malformed_lines_get_an_error_and_change_nothing() {
 
 #[test]
 fn input_that_is_not_utf8_gets_an_error() {
-    let arguments = ["allocate", "--machine", "mesh:2", "--strategy", "ff"];
-    let (text, _) = noted(&arguments, b"\xff\xfe\x00\n{\"op\":\"show\"}");
+    let input = b"\xff\xfe\x00\n{\"op\":\"show\"}";
+    let (text, _) = noted("allocate --machine mesh:2 --strategy ff", input);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].contains("error") && lines[1].contains("\"free\":2"), "{lines:?}");
 }

@@ -1,6 +1,6 @@
 //! Tests `--dependencies` and the sessions written by `trace convert`.
 
-use crate::{Folder, good, noted, refused_for, words};
+use crate::{Folder, good, noted, refused_for};
 
 const LOG: &str = "\
 ; MaxProcs: 16
@@ -17,7 +17,7 @@ fn folder(log: &str) -> Folder {
 /// Replays a log, checks that the command succeeds, and returns its messages on standard error.
 fn simulate(log: &str, more: &str) -> String {
     let plain = "--machine mesh:4x4 --strategy tff --scheduler fcfs --no-timing";
-    noted(&words(&format!("simulate --trace {log} {plain} {more}")), "").1
+    noted(&format!("simulate --trace {log} {plain} {more}"), "").1
 }
 
 #[test]
@@ -67,12 +67,12 @@ fn sessions_are_written_and_followed() {
     for (time, ends) in
         [("60s", [" -1 -1", " 1 50", " -1 -1"]), ("20m", [" -1 -1", " 1 50", " 2 600"])]
     {
-        good(&["trace", "convert", "--sessions", time, &log, &to]);
+        good(&format!("trace convert --sessions {time} {log} {to}"));
         let written = folder.read("sessions.swf");
         assert!(written.lines().zip(ends).all(|(line, end)| line.ends_with(end)), "{written}");
         assert!(written.starts_with("1 0 50 100 4 "));
     }
     simulate(&to, "--dependencies --metrics makespan");
-    refused_for(&["trace", "convert", "--sessions", "20m", &log, "x.json"], "only .swf logs");
-    refused_for(&["trace", "convert", "--sessions", "soon", &log, "x.swf"], "such as 20m");
+    refused_for(&format!("trace convert --sessions 20m {log} x.json"), "only .swf logs");
+    refused_for(&format!("trace convert --sessions soon {log} x.swf"), "such as 20m");
 }

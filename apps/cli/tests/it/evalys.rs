@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::Folder;
 use crate::tries::run_until;
-use crate::{Folder, words};
 
 /// A log of seven jobs for 16 nodes. Job 14 requests 17 nodes, so it is rejected.
 const LOG: &str = "\
@@ -57,7 +57,7 @@ fn evalys_reads_our_jobs() {
         "simulate --trace {log} --machine mesh:4x4 --strategy mbs --scheduler scan-all \
          --jobs-csv {jobs} --no-timing"
     );
-    let results = crate::json(&words(&run), "");
+    let results = crate::json(&run, "");
     let metric = |name: &str| results["results"][0]["metrics"][name]["mean"].as_f64().unwrap();
 
     let output = Command::new(python)

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::{Folder, good, json, pavior, refused, refused_for, start, stderr, words};
+use crate::{Folder, good, json, pavior, refused, refused_for, start, stderr};
 
 /// An experiment of a few hundred replications that takes about a second on one thread.
 const SWEEP: &str = "machine = 'mesh:16x16'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.5, 1, 2]\n\
@@ -40,14 +40,14 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
     let folder = Folder::new();
     let run = experiment(&folder, SWEEP);
     let [whole, killed] = ["whole", "killed"].map(|name| folder.path(name));
-    good(&words(&format!("{run} {whole}")));
+    good(&format!("{run} {whole}"));
     let resumed = format!("{run} {killed} --resume");
     let mut kills = 0;
     // The pauses vary between 3 ms and 63 ms, and are the same in every run of the test.
     let pauses = (0..pavior_trials::size(3, 20, 20))
         .map(|moment: u64| Duration::from_millis(3 + moment * 7919 % 61));
     for pause in pauses {
-        let mut child = start(&words(&format!("{resumed} --threads 1")));
+        let mut child = start(&format!("{resumed} --threads 1"));
         std::thread::sleep(pause);
         // SIGKILL leaves the program no chance to clean up.
         child.kill().unwrap();
@@ -55,12 +55,12 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
     }
     eprintln!("killed {kills} times");
     assert!(kills > 0, "it was never killed in time");
-    good(&words(&resumed));
+    good(&resumed);
     assert!(files(&whole) == files(&killed), "the bytes differ");
     assert!(!files(&killed).contains_key("journal"));
     // Resuming a finished run changes nothing, not even the recorded time of the run.
     let run = folder.read("killed/run.json");
-    good(&words(&format!("{resumed} --threads 1")));
+    good(&format!("{resumed} --threads 1"));
     assert!(files(&whole) == files(&killed));
     assert_eq!(folder.read("killed/run.json"), run);
 }
@@ -70,14 +70,14 @@ fn a_truncated_journal_loses_only_its_last_entry() {
     let folder = Folder::new();
     let run = experiment(&folder, SMALL);
     let [whole, torn] = ["whole", "torn"].map(|name| folder.path(name));
-    good(&words(&format!("{run} {whole}")));
-    good(&words(&format!("{run} {torn} --shard 1/2")));
+    good(&format!("{run} {whole}"));
+    good(&format!("{run} {torn} --shard 1/2"));
     // Recreate the files left by a process that was killed while writing a line.
     let replications = folder.read("torn/replications.csv");
     let cut = replications.lines().take(3).collect::<Vec<_>>().join("\n");
     folder.write("torn/replications.csv", cut + "\n");
     folder.write("torn/journal", b"1 0 60 0 0 cbf29ce4 \xff");
-    good(&words(&format!("{run} {torn} --resume")));
+    good(&format!("{run} {torn} --resume"));
     assert!(files(&whole) == files(&torn));
 }
 
@@ -87,27 +87,27 @@ fn shards_merge_to_the_same_bytes() {
     let run = experiment(&folder, SMALL);
     let [whole, merged, other, again] =
         ["whole", "merged", "other", "again"].map(|name| folder.path(name));
-    good(&words(&format!("{run} {whole} --threads 1")));
+    good(&format!("{run} {whole} --threads 1"));
     let shards = [1, 2, 3, 4].map(|index| folder.path(&format!("shard-{index}")));
     let run_shard = |index: usize| {
-        good(&words(&format!("{run} {} --shard {index}/4", shards[index - 1])));
+        good(&format!("{run} {} --shard {index}/4", shards[index - 1]));
     };
     run_shard(4);
     run_shard(2);
-    let merge = ["merge", &shards[1], &shards[3], "--out", &merged];
+    let merge = format!("merge {} {} --out {merged}", shards[1], shards[3]);
     refused_for(&merge, "3 of 6 points are incomplete");
     assert!(!Path::new(&merged).exists(), "nothing was written");
     run_shard(1);
     run_shard(3);
-    good(&words(&format!("merge {} --out {merged}", shards.join(" "))));
+    good(&format!("merge {} --out {merged}", shards.join(" ")));
     assert!(files(&whole) == files(&merged), "the bytes differ");
     // Merging keeps the measured times.
     let lines = |name: &str| folder.read(name).lines().count();
     assert_eq!(lines("merged/timings.csv"), lines("whole/timings.csv"));
     // A different experiment cannot be merged with this one.
     let changed = experiment(&folder, &SMALL.replace("jobs = 60", "jobs = 61"));
-    good(&words(&format!("{changed} {other}")));
-    let both = ["merge", &shards[0], &other, "--out", &again];
+    good(&format!("{changed} {other}"));
+    let both = format!("merge {} {other} --out {again}", shards[0]);
     refused_for(&both, "do not belong to the same experiment");
 }
 
@@ -116,20 +116,19 @@ fn directories_of_other_experiments_are_rejected() {
     let folder = Folder::new();
     let run = experiment(&folder, SMALL);
     let [out, full] = ["out", "full"].map(|name| folder.path(name));
-    good(&words(&format!("{run} {out}")));
-    refused_for(&words(&format!("{run} {out}")), "--resume");
+    good(&format!("{run} {out}"));
+    refused_for(&format!("{run} {out}"), "--resume");
     experiment(&folder, &SMALL.replace("jobs = 60", "jobs = 61"));
-    refused_for(&words(&format!("{run} {out} --resume")), "another experiment");
-    std::fs::create_dir(&full).unwrap();
+    refused_for(&format!("{run} {out} --resume"), "another experiment");
     folder.write("full/thesis.tex", "years of work");
     for resume in ["--resume", ""] {
-        refused_for(&words(&format!("{run} {full} {resume}")), "not empty");
+        refused_for(&format!("{run} {full} {resume}"), "not empty");
     }
     assert_eq!(std::fs::read_dir(&full).unwrap().count(), 1, "what is another's is not touched");
     let file = folder.path("sweep.toml");
-    refused_for(&words(&format!("{run} {file}")), "cannot write");
+    refused_for(&format!("{run} {file}"), "cannot write");
     for shard in ["0/3", "4/3", "x", "1/0"] {
-        refused(&words(&format!("{run} never --shard {shard}")));
+        refused(&format!("{run} never --shard {shard}"));
     }
 }
 
@@ -140,9 +139,9 @@ fn a_directory_is_locked_by_one_process() {
     std::fs::create_dir(folder.path("out")).unwrap();
     let lock = std::fs::File::create(folder.path("out/.lock")).unwrap();
     lock.lock().unwrap();
-    refused_for(&words(&run), "in use by another process");
+    refused_for(&run, "in use by another process");
     drop(lock);
-    good(&words(&run));
+    good(&run);
 }
 
 #[test]
@@ -160,13 +159,13 @@ fn a_full_disk_keeps_finished_replications() {
         let why = "no small file system can be mounted";
         return pavior_trials::skipped("an experiment on a full disk", why, "PAVIOR_REQUIRE_MOUNT");
     }
-    let output = pavior(&words(&format!("{run} {out}")), "");
+    let output = pavior(&format!("{run} {out}"), "");
     let message = stderr(&output);
     let journal = std::fs::read_to_string(folder.path("disk/out/journal"));
     let kept = journal.map_or(0, |text| text.lines().count());
     let larger = Command::new("mount").args(["-o", "remount,size=8m", &disk]).output();
-    let resumed = pavior(&words(&format!("{run} {out} --resume")), "");
-    good(&words(&format!("{run} {whole}")));
+    let resumed = pavior(&format!("{run} {out} --resume"), "");
+    good(&format!("{run} {whole}"));
     let same = files(&whole) == files(&out);
     let _ = Command::new("umount").arg(&disk).output();
     assert!(!output.status.success() && message.contains("No space left"), "{message}");
@@ -181,7 +180,7 @@ fn a_full_disk_keeps_finished_replications() {
 fn faults_are_underlined_in_the_file() {
     let folder = Folder::new();
     let run = experiment(&folder, "machine = 'mesh:8x8'\nstrategy = ['ff', 'tlb']\n");
-    let message = refused(&words(&format!("{run} never")));
+    let message = refused(&format!("{run} never"));
     assert!(message.contains("did you mean `tbl`?"), "{message}");
     let place = format!("{}:2:20:", folder.path("sweep.toml"));
     assert!(message.contains(&place), "{message}");
@@ -189,10 +188,10 @@ fn faults_are_underlined_in_the_file() {
     let (line, mark) = (lines.next().unwrap(), lines.next().unwrap());
     assert_eq!(line.find("tlb"), mark.find("^^^"), "{message}");
     experiment(&folder, "trace = 'none.swf'\nstrategy = 'ff'\n");
-    refused_for(&words(&format!("{run} {}", folder.path("out"))), "none.swf");
-    refused(&["experiment", "no-such-file.toml"]);
-    refused(&["experiment"]);
-    assert!(good(&["experiment", "--schema"]).contains("\"arrival-scale\""));
+    refused_for(&format!("{run} {}", folder.path("out")), "none.swf");
+    refused("experiment no-such-file.toml");
+    refused("experiment");
+    assert!(good("experiment --schema").contains("\"arrival-scale\""));
 }
 
 #[test]
@@ -226,7 +225,7 @@ fn log_paths_are_relative_to_the_experiment_file() {
          arrival_scale = [0.5, 1]\nshape-rule = ['compact', 'exact']\n",
     );
     let run = format!("{run} {}", folder.path("out"));
-    let results = json(&words(&run), "");
+    let results = json(&run, "");
     let rows = results["results"].as_array().unwrap();
     assert_eq!(rows.len(), 8);
     assert_eq!(rows[0]["load"], serde_json::Value::Null);
@@ -235,10 +234,10 @@ fn log_paths_are_relative_to_the_experiment_file() {
     // A log without messages has no latency.
     assert_eq!(rows[0]["metrics"].get("latency"), Some(&serde_json::Value::Null));
     let resumed = format!("{run} --resume");
-    good(&words(&resumed));
+    good(&resumed);
     // With a changed log, the experiment is a different one.
     folder.write("log.swf", log.replace(" 60 ", " 61 "));
-    refused_for(&words(&resumed), "another experiment");
+    refused_for(&resumed, "another experiment");
 }
 
 /// Checks that a flipped byte in a finished directory is detected, or has no effect on the reported
@@ -249,7 +248,7 @@ fn changed_bytes_in_a_finished_directory_are_detected_or_harmless() {
     let tiny = SMALL.replace("jobs = 60", "jobs = 5");
     let [out, merged] = ["out", "merged"].map(|name| folder.path(name));
     let run = format!("{} {out}", experiment(&folder, &tiny));
-    good(&words(&run));
+    good(&run);
     let results = folder.read("out/results.csv");
     for name in ["replications.csv", "timings.csv", "run.json", "experiment.toml", "results.csv"] {
         let path = folder.path(&format!("out/{name}"));
@@ -260,7 +259,7 @@ fn changed_bytes_in_a_finished_directory_are_detected_or_harmless() {
             bytes[index] ^= 1;
             std::fs::write(&path, bytes).unwrap();
             let _ = std::fs::remove_dir_all(&merged);
-            let merge = pavior(&["merge", &out, "--out", &merged], "");
+            let merge = pavior(&format!("merge {out} --out {merged}"), "");
             if merge.status.success() {
                 assert_eq!(folder.read("merged/results.csv"), results, "{name}");
             } else {
@@ -274,8 +273,8 @@ fn changed_bytes_in_a_finished_directory_are_detected_or_harmless() {
     let second = whole.lines().nth(2).unwrap();
     let changed = whole.replace(second, &second.replacen('.', ",", 1));
     folder.write("out/replications.csv", changed);
-    refused_for(&words(&format!("{run} --resume")), "replications.csv, line 3,");
-    good(&words(&format!("{run} --resume --discard-damaged")));
+    refused_for(&format!("{run} --resume"), "replications.csv, line 3,");
+    good(&format!("{run} --resume --discard-damaged"));
     assert_eq!(folder.read("out/replications.csv"), whole);
     assert_eq!(folder.read("out/results.csv"), results);
 }

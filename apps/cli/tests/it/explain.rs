@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Folder, good_input, refused_for, refused_input, refused_input_for, words};
+use crate::{Folder, good_input, refused_for, refused_input, refused_input_for};
 
 const EXAMPLE_1: &str = r#"{"job":"b1","parts":[{"base":[1,2],"sides":[4,3]}]}
 {"job":"b2","parts":[{"base":[5,5],"sides":[2,2]}]}
@@ -13,7 +13,7 @@ const EXAMPLE_1: &str = r#"{"job":"b1","parts":[{"base":[1,2],"sides":[4,3]}]}
 
 /// Runs `pavior explain` for a state read from standard input.
 fn explain(machine: &str, busy: &str, more: &str) -> Value {
-    crate::json(&words(&format!("explain --machine {machine} --busy - {more}")), busy)
+    crate::json(&format!("explain --machine {machine} --busy - {more}"), busy)
 }
 
 #[test]
@@ -110,15 +110,15 @@ fn only_jobs_running_at_the_given_time_count() {
         let answer = explain("mesh:4x4", &placed, &format!("--nodes 1 --at {time}"));
         assert_eq!(answer["jobs"], jobs, "{time}");
     }
-    refused_for(&words("explain -m mesh:8x8 --nodes 1 --busy - --at nan"), "a finite number");
-    let run = words("explain -m mesh:8x8 --nodes 1 --busy - --at 1");
-    refused_input_for(&run, EXAMPLE_1, "--at requires a \"start\" for every job");
+    refused_for("explain -m mesh:8x8 --nodes 1 --busy - --at nan", "a finite number");
+    let run = "explain -m mesh:8x8 --nodes 1 --busy - --at 1";
+    refused_input_for(run, EXAMPLE_1, "--at requires a \"start\" for every job");
     for (times, reason, place) in [
         (r#""start":0,"end":"5""#, r#""end" must be a number"#, "stdin:1:26:"),
         (r#""start":"5","end":9"#, r#""start" must be a number"#, "stdin:1:18:"),
     ] {
         let line = format!(r#"{{"job":1,{times},"parts":[{{"base":[0,0],"sides":[4,4]}}]}}"#);
-        let message = refused_input(&run, &line);
+        let message = refused_input(run, &line);
         assert!(message.contains(reason) && message.contains(place), "{message}");
     }
 }
@@ -129,21 +129,21 @@ fn simulated_placements_can_be_explained() {
     let placements = folder.path("placements.jsonl");
     for service in ["exponential", "messages"] {
         let run = "simulate -m mesh:4x4 -s ff --jobs 20 --replications 1 --no-timing --service";
-        good_input(&words(&format!("{run} {service} --placements {placements}")), "");
+        good_input(&format!("{run} {service} --placements {placements}"), "");
         let start = &folder.json_lines("placements.jsonl")[0]["start"];
         let run = format!("explain -m mesh:4x4 --nodes 1 -s ff --busy {placements} --at {start}");
-        assert_ne!(crate::json(&words(&run), "")["jobs"], 0, "{service}");
+        assert_ne!(crate::json(&run, "")["jobs"], 0, "{service}");
     }
 }
 
 #[test]
 fn tables_fit_80_columns_and_csv_has_one_line_per_strategy() {
     let run = "explain --machine mesh:8x8 --busy - --shape 4x4 --format";
-    let table = good_input(&words(&format!("{run} table")), EXAMPLE_1);
+    let table = good_input(&format!("{run} table"), EXAMPLE_1);
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     assert!(table.contains("refused: no-free-submesh"), "{table}");
     assert!(table.contains("Blocked on "), "{table}");
-    let csv = good_input(&words(&format!("{run} csv --strategy naive,ff")), EXAMPLE_1);
+    let csv = good_input(&format!("{run} csv --strategy naive,ff"), EXAMPLE_1);
     assert_eq!(
         csv,
         "strategy,granted,reason,nodes,index,parts,placement\n\
@@ -171,12 +171,12 @@ fn drawings_are_complete_files() {
 fn an_output_that_is_a_folder_is_refused_before_input_is_read() {
     let folder = Folder::new();
     let run = format!("explain --machine mesh:8x8 --busy - --shape 1x1 --svg {}", folder.path(""));
-    refused_input_for(&words(&run), "nonsense", "directory");
+    refused_input_for(&run, "nonsense", "directory");
 }
 
 /// Returns the error message for an invalid state.
 fn refused_state(busy: &str) -> String {
-    refused_input(&words("explain --machine mesh:4x4 --busy - --shape 1x1"), busy)
+    refused_input("explain --machine mesh:4x4 --busy - --shape 1x1", busy)
 }
 
 #[test]
@@ -252,7 +252,15 @@ fn invalid_requests_are_rejected() {
         ("--shape 1x1 --strategy tpu", "does not work on mesh:4x4"),
         ("--shape 1x1 --strategy mfq", "did you mean"),
     ] {
-        let run = format!("explain --machine mesh:4x4 --busy - {request}");
-        refused_for(&words(&run), reason);
+        refused_for(&format!("explain --machine mesh:4x4 --busy - {request}"), reason);
     }
+}
+
+#[test]
+fn text_that_is_not_utf8_is_rejected_at_its_position() {
+    let state = b"{\"job\":\"a\xff\",\"parts\":[{\"base\":[0,0],\"sides\":[1,1]}]}\n";
+    let output = crate::pavior("explain --machine mesh:4x4 --busy - --shape 1x1", state);
+    let text = crate::stderr(&output);
+    assert!(text.contains("not UTF-8 text") && text.contains("stdin:1:10:"), "{text}");
+    assert_eq!(output.status.code(), Some(2));
 }

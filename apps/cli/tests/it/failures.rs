@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::{Folder, good, json, refused_for, words};
+use crate::{Folder, good, json, refused_for};
 
 /// Writes a log and a list of failures, and returns the command that uses them.
 fn simulation(folder: &Folder, failures: &str) -> String {
@@ -22,7 +22,7 @@ fn an_interrupted_job_starts_from_scratch_or_from_its_checkpoint() {
     let run = simulation(&folder, failures);
     let end = |more: &str| {
         let placements = folder.path("placements.jsonl");
-        good(&words(&format!("{run} --placements {placements} {more}")));
+        good(&format!("{run} --placements {placements} {more}"));
         let line = &folder.json_lines("placements.jsonl")[0];
         [line["start"].as_u64().unwrap(), line["end"].as_u64().unwrap()]
     };
@@ -42,7 +42,7 @@ fn invalid_failure_lists_are_rejected() {
         ("{\"op\":\"fail\",\"node\":[1],\"at\":60}\nnonsense\n", "failures.jsonl:2:"),
     ] {
         let folder = Folder::new();
-        refused_for(&words(&simulation(&folder, list)), expected);
+        refused_for(&simulation(&folder, list), expected);
     }
 }
 
@@ -73,9 +73,9 @@ fn invalid_failure_options_are_rejected() {
         ("--slice 17x17", "it does not fit mesh:16x16 in any orientation"),
         ("--slice big", "is not a valid slice"),
     ] {
-        refused_for(&words(&format!("{run} {more}")), expected);
+        refused_for(&format!("{run} {more}"), expected);
     }
-    good(&words(&format!("{run} --mttf 100 --mttr 1 --checkpoint 0.5")));
+    good(&format!("{run} --mttf 100 --mttr 1 --checkpoint 0.5"));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn failure_classes_spares_and_slices_affect_results() {
                --metrics utilization,slice_availability,slice_free,jobs_hit \
                --slice 8x8x16 --fail-classes \
                chip:mttf=3000:mttr=2,cube:mttf=40:mttr=2,switch:400:1";
-    let run = |more: &str| json(&words(&format!("{pod} {more}")), "");
+    let run = |more: &str| json(&format!("{pod} {more}"), "");
     let value = |all: &Value, strategy: usize, metric: &str| -> f64 {
         all["results"][strategy]["metrics"][metric]["mean"].as_f64().unwrap()
     };

@@ -23,7 +23,7 @@ fn jobs_and_placements_have_the_log_s_own_times() {
         "simulate --trace {log} --machine mesh:4x4 --strategy tff --jobs-csv {jobs} --placements \
          {placements} --no-timing"
     );
-    let results = crate::json(&words(&run), "");
+    let results = crate::json(&run, "");
     let placed = folder.read("p.jsonl");
     let unit = r#","unit":"s"}"#;
     assert!(placed.lines().all(|line| line.ends_with(unit)), "{placed}");
@@ -63,8 +63,8 @@ const SHORT: &str = "simulate --jobs 20 --replications 1 --strategy";
 fn file_names_must_distinguish_combinations() {
     let folder = Folder::new();
     let run = |name: &str| format!("{SHORT} ff:turn=all,bl --jobs-csv {}", folder.path(name));
-    refused_for(&words(&run("jobs.csv")), "must contain {strategy}");
-    good(&words(&run("{strategy}.csv")));
+    refused_for(&run("jobs.csv"), "must contain {strategy}");
+    good(&run("{strategy}.csv"));
     assert_eq!(folder.names(), ["bl.csv", "ff_turn=all.csv"]);
 }
 
@@ -72,17 +72,17 @@ fn file_names_must_distinguish_combinations() {
 fn unknown_placeholders_and_equal_names_are_rejected() {
     let folder = Folder::new();
     let run = |name: &str| format!("{SHORT} ff --jobs-csv {}", folder.path(name));
-    refused_for(&words(&run("{foo}.csv")), "braces");
+    refused_for(&run("{foo}.csv"), "braces");
     let both = format!("{} --placements {}", run("same.csv"), folder.path("same.csv"));
-    refused_for(&words(&both), "--placements");
+    refused_for(&both, "--placements");
 }
 
 #[test]
 fn unwritable_files_are_reported_before_the_run() {
     let folder = Folder::new();
     let run = |name: &str| format!("{SHORT} ff --jobs-csv {}", folder.path(name));
-    refused_for(&words(&run("")), "directory");
-    refused(&words(&run("no/such/folder/jobs.csv")));
+    refused_for(&run(""), "directory");
+    refused(&run("no/such/folder/jobs.csv"));
     assert!(folder.names().is_empty());
 }
 
@@ -93,7 +93,7 @@ fn a_full_disk_leaves_no_partial_file() {
         let why = "there is no /dev/full";
         return pavior_trials::skipped("outputs on a full disk", why, "PAVIOR_REQUIRE_MOUNT");
     }
-    let output = pavior(&words(&format!("{SHORT} ff --jobs-csv /dev/full")), "");
+    let output = pavior(&format!("{SHORT} ff --jobs-csv /dev/full"), "");
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("/dev/full"), "{}", stderr(&output));
     let output = Command::new(env!("CARGO_BIN_EXE_pavior"))
@@ -144,7 +144,7 @@ fn jobs_that_never_start_are_reported_and_a_log_runs_once() {
     let (folder, log) = Folder::with("log.swf", LOG);
     let list = folder.write("f.jsonl", "{\"op\":\"fail\",\"node\":[0,0],\"at\":1005}\n");
     let run = format!("simulate --trace {log} --machine mesh:4x4 --strategy tff");
-    let run = |more: &str| pavior(&words(&format!("{run} {more}")), "");
+    let run = |more: &str| pavior(&format!("{run} {more}"), "");
     let stuck = run(&format!("--failures {list}"));
     assert!(stuck.status.success());
     // Job 12 needs all 16 nodes, and job 13 waits behind it.
@@ -175,7 +175,7 @@ fn jobs_with_enormous_estimates_all_run() {
     let log = folder.write("log.swf", (1..=60).map(line).collect::<String>());
     for scheduler in ["conservative", "conservative:count", "easy"] {
         let run = format!("simulate --trace {log} -m mesh:4x4 -s tff --scheduler {scheduler}");
-        let results = crate::json(&words(&run), "");
+        let results = crate::json(&run, "");
         let completed = &results["results"][0]["metrics"]["completed"]["mean"];
         assert_eq!(*completed, 60.0, "{scheduler}");
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Folder, good_input, refused_input_for, words};
+use crate::{Folder, good_input, refused_input_for};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -12,8 +12,7 @@ const BUSY: &str = r#"{"job":"a","parts":[{"base":[0,0],"sides":[8,4]}],"start":
 fn forecast(queue: &str, more: &str) -> Value {
     let busy = Folder::new();
     let path = busy.write("busy.jsonl", BUSY);
-    let line = format!("forecast --machine mesh:8x8 --busy {path} --queue - {more}");
-    crate::json(&words(&line), queue)
+    crate::json(&format!("forecast --machine mesh:8x8 --busy {path} --queue - {more}"), queue)
 }
 
 fn plans(reply: &Value) -> Vec<Option<f64>> {
@@ -83,8 +82,7 @@ fn tables_and_csv_contain_the_json_values() {
     let queue = "{\"job\":\"c\",\"nodes\":60,\"estimate\":7200}\n\
          {\"job\":2,\"nodes\":9,\"estimate\":60,\"shape\":null,\"freedom\":null,\"user\":null}";
     let print = |format: &str| {
-        let line = format!("forecast --machine mesh:8x8 --queue - --format {format}");
-        good_input(&words(&line), queue)
+        good_input(&format!("forecast --machine mesh:8x8 --queue - --format {format}"), queue)
     };
     assert_eq!(print("csv"), "job,nodes,earliest,median,latest,plan\nc,60,0,0,0,0\n2,9,,,,7200\n");
     let table = print("table");
@@ -100,7 +98,7 @@ fn a_job_that_cannot_start_has_no_time() {
     let queue =
         "{\"job\":1,\"shape\":[3,3],\"estimate\":60}\n{\"job\":2,\"nodes\":1,\"estimate\":60}";
     let state = format!("forecast --machine mesh:4x4 --busy {busy} --queue - --scheduler fcfs");
-    let print = |format| good_input(&[&words(&state)[..], &["--format", format]].concat(), queue);
+    let print = |format: &str| good_input(&format!("{state} --format {format}"), queue);
     let reply: Value = serde_json::from_str(&print("json")).unwrap();
     assert_eq!(plans(&reply), [None, None]);
     let of = |job: usize| [&reply["jobs"][job]["obstacle"], &reply["jobs"][job]["place"]];
@@ -137,7 +135,7 @@ fn mistakes_are_reported_with_their_place() {
         ("", "--machine mesh:8x8 log.swf", "cannot be used with"),
         ("", "", "--queue requires --machine"),
     ] {
-        refused_input_for(&words(&format!("forecast --queue - {more}")), queue, expected);
+        refused_input_for(&format!("forecast --queue - {more}"), queue, expected);
     }
 }
 
@@ -145,8 +143,8 @@ fn mistakes_are_reported_with_their_place() {
 fn without_waiting_jobs_there_is_no_coverage() {
     let log = format!("{ROOT}/docs/advise.in/jobs.sacct");
     let run = format!("forecast {log} --first 20 --futures 1 --machine torus:64x64 --format");
-    let reply = crate::json(&words(&format!("{run} json")), "");
+    let reply = crate::json(&format!("{run} json"), "");
     assert_eq!((&reply["waited"], &reply["held"]), (&json!(0), &Value::Null));
-    let text = good_input(&words(&format!("{run} table")), "");
+    let text = good_input(&format!("{run} table"), "");
     assert!(text.starts_with("0 of 20 jobs had to wait.\n"), "{text}");
 }

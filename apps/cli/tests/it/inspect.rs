@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Folder, good, refused_for, stderr, stdout};
+use crate::{Folder, noted_with, refused_for, stderr, stdout};
 
 const LOG: &str = "\
 ; MaxNodes: 12
@@ -19,7 +19,9 @@ const LOG: &str = "\
 #[test]
 fn all_formats_contain_the_summary() {
     let (folder, path) = Folder::with("a & <b>.swf", LOG);
-    let inspect = |more: &[&str]| good(&[&["trace", "inspect", &path, "--lenient"], more].concat());
+    let inspect = |more: &[&str]| {
+        noted_with(&[&["trace", "inspect", &path, "--lenient"], more].concat(), "").0
+    };
     let text = inspect(&["--format", "table"]);
     for line in [
         "format                 Standard Workload Format",
@@ -42,7 +44,25 @@ fn all_formats_contain_the_summary() {
     assert_eq!(json["examples"][1]["line"], 6);
     assert_eq!(json["dependencies"]["missing"], 1);
     assert!(json["replay"].as_str().unwrap().starts_with("pavior simulate --trace '"));
-    assert!(inspect(&["--format", "csv"]).contains("greatest_use,8\n"));
+    let csv = inspect(&["--format", "csv"]);
+    for row in [
+        "greatest_use,8",
+        "malformed,1",
+        "malformed_line,4",
+        "with_preceding_job,2",
+        "dependencies_missing,1",
+        "estimate_factors_mean,2",
+    ] {
+        assert!(csv.lines().any(|line| line == row), "{row}\n{csv}");
+    }
+    let values = csv.lines().skip(1).filter_map(|line| line.split_once(','));
+    for (key, value) in values.filter(|(key, _)| !["format", "note"].contains(key)) {
+        let number: Option<f64> = value.parse().ok();
+        assert!(value.is_empty() || number.is_some(), "{key},{value}");
+        let is_same =
+            json.get(key).is_none_or(|other| !other.is_number() || other.as_f64() == number);
+        assert!(is_same, "{key},{value}: {json}");
+    }
     let page = inspect(&["--html"]);
     assert!(page.contains("&lt;script&gt;") && !page.contains("<script>") && !page.contains("<b>"));
     assert_eq!(page.matches("<svg").count(), 5, "sizes, runs, load, jobs, hours, and no weekdays");
@@ -52,9 +72,9 @@ fn all_formats_contain_the_summary() {
 
 #[test]
 fn options_are_checked_before_the_log_is_read() {
-    let inspect = ["trace", "inspect", "missing.swf", "--html"];
-    refused_for(&[&inspect[..], &["x.swf"]].concat(), "the name must end in .html");
-    refused_for(&[&inspect[..], &["--format", "csv"]].concat(), "cannot be used with");
+    let inspect = "trace inspect missing.swf --html";
+    refused_for(&format!("{inspect} x.swf"), "the name must end in .html");
+    refused_for(&format!("{inspect} --format csv"), "cannot be used with");
 }
 
 /// Runs a `pavior` shell command in a folder, checks that it succeeds, and returns its output.

@@ -9,12 +9,12 @@ use std::time::Duration;
 use pavior::experiments::{JournalEntry, Policy, Sample};
 use pavior_studies::Paper;
 
-use crate::{Folder, good, words};
+use crate::{Folder, good};
 
 const ALL: &str = "reproduce all --quick --resume --out";
 
 fn start(line: &str) -> Child {
-    crate::start(&words(&format!("{line} --threads 1")))
+    crate::start(&format!("{line} --threads 1"))
 }
 
 /// Kills a run as soon as a file reaches a given length, using SIGKILL so that the run cannot clean
@@ -104,7 +104,7 @@ fn killed_and_resumed_papers_give_the_same_verdicts() {
             keep_made_up(paper, &out.join(paper));
         }
     }
-    good(&words(&format!("{ALL} {}", whole.display())));
+    good(&format!("{ALL} {}", whole.display()));
     // Kill the command during a paper's runs, while its files are written, between papers, and
     // before the last file is written.
     let moments = [
@@ -124,7 +124,7 @@ fn killed_and_resumed_papers_give_the_same_verdicts() {
     }
     eprintln!("killed {kills} times");
     assert!(kills > 0, "it was never killed in time");
-    let printed = good(&words(&format!("{ALL} {} --format csv", killed.display())));
+    let printed = good(&format!("{ALL} {} --format csv", killed.display()));
     let read = |path: &Path| std::fs::read_to_string(path.join("statements.csv")).unwrap();
     assert_eq!(printed, read(&killed));
     // The report on all papers contains the statements of each paper.

@@ -9,7 +9,7 @@ use pavior::files::{LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE};
 use pavior::simulation::{ARRIVALS_IN_VAIN, Bounds, CHANGES_IN_VAIN, INTERRUPTIONS_IN_VAIN};
 use pavior::text::LONGEST_MESSAGE;
 
-use crate::{Folder, good, gzipped, pavior, refused, refused_for, stderr, stdout, words};
+use crate::{Folder, good, gzipped, pavior, refused, refused_for, stderr, stdout};
 
 /// Returns the number at the beginning of a row's value in docs/limits.md.
 fn documented(name: &str) -> u64 {
@@ -49,8 +49,7 @@ fn an_output_that_is_also_an_input_is_rejected_and_unchanged() {
     let simulate = format!("simulate --machine mesh:4x4 --strategy ff --trace {log}");
     for output in ["--jobs-csv", "--swf", "--placements", "--schedule"] {
         for path in [&log, &link] {
-            let run = format!("{simulate} {output} {path}");
-            refused_for(&words(&run), "would overwrite --trace");
+            refused_for(&format!("{simulate} {output} {path}"), "would overwrite --trace");
         }
     }
     for line in [
@@ -65,7 +64,7 @@ fn an_output_that_is_also_an_input_is_rejected_and_unchanged() {
         format!("advise - --machine mesh:4x4 --failures {log} --out {link}"),
         format!("bench --machine mesh:4x4 --trace {log} --chart {link}"),
     ] {
-        refused_for(&words(&line), "would overwrite");
+        refused_for(&line, "would overwrite");
     }
     assert_eq!(folder.read("log.swf"), text);
 }
@@ -76,7 +75,7 @@ fn standard_input_is_read_only_once() {
         "unblock --machine mesh:4x4 --shape 2x2 --busy - --weights -",
         "forecast --machine mesh:4x4 --queue - --busy -",
     ] {
-        refused_for(&words(line), "cannot both be standard input");
+        refused_for(line, "cannot both be standard input");
     }
 }
 
@@ -87,12 +86,12 @@ fn endless_inputs_are_rejected() {
         "plot /dev/zero",
         "experiment /dev/zero",
     ] {
-        refused_for(&words(line), "longer than");
+        refused_for(line, "longer than");
     }
     let long = "x".repeat(3 << 20);
     let input =
         format!("{{\"op\":\"allocate\",\"job\":1,\"nodes\":2}}\n{long}\n{{\"op\":\"show\"}}\n");
-    let output = pavior(&words("allocate --machine mesh:4x4 --strategy ff"), &input);
+    let output = pavior("allocate --machine mesh:4x4 --strategy ff", &input);
     let answers = stdout(&output);
     assert!(answers.contains("the line is longer than 1048576 bytes\",\"line\":2"), "{answers}");
     assert!(answers.lines().last().unwrap().contains("\"busy\":2"), "{answers}");
@@ -123,8 +122,8 @@ fn a_large_compressed_input_needs_an_option() {
     let line = |number| format!("{number} 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 2 -1 -1 -1\n");
     let log = (1..=200).map(line).collect::<String>();
     let path = folder.write("log.swf.gz", gzipped(log.as_bytes()));
-    refused_for(&["trace", "inspect", &path, "--max-input", "1000"], "--max-input");
-    good(&["trace", "inspect", &path, "--max-input", "100000"]);
+    refused_for(&format!("trace inspect {path} --max-input 1000"), "--max-input");
+    good(&format!("trace inspect {path} --max-input 100000"));
 }
 
 /// Checks limits that are not constants in a library: the value in docs/limits.md must be accepted,
@@ -133,14 +132,14 @@ fn a_large_compressed_input_needs_an_option() {
 fn values_beyond_the_documented_limits_are_rejected() {
     let generate = "trace generate lublin --nodes 16 --jobs";
     for jobs in [documented("generated log") + 1, 1_000_000_000] {
-        refused(&words(&format!("{generate} {jobs}")));
+        refused(&format!("{generate} {jobs}"));
     }
     let simulate = "simulate --strategy ff --replications";
-    refused(&words(&format!("{simulate} {}", documented("replications") + 1)));
+    refused(&format!("{simulate} {}", documented("replications") + 1));
     let loads = (1..=20).map(|load| load.to_string()).collect::<Vec<_>>().join(",");
-    refused(&words(&format!("{simulate} {} --load {loads}", documented("runs") / 20 + 1)));
+    refused(&format!("{simulate} {} --load {loads}", documented("runs") / 20 + 1));
     let shape = "{\"op\":\"allocate\",\"job\":1,\"nodes\":9}\n";
-    let allocate = |machine| ["allocate", "--strategy", "gen-alg", "--machine", machine];
+    let allocate = |machine: &str| format!("allocate --strategy gen-alg --machine {machine}");
     refused_for(&allocate("mesh:257x256"), "65536");
     let output = pavior(&allocate("mesh:65535x1"), shape);
     assert!(stdout(&output).contains("\"granted\":true"), "{}", stderr(&output));
@@ -152,10 +151,10 @@ fn meaningless_values_are_rejected() {
     for text in ["metrics = []", "precision = 0.1\nmin-replications = 1"] {
         let text = format!("machine = \"mesh:4x4\"\njobs = 5\n{text}\n");
         let file = folder.write("e.toml", text);
-        refused(&["experiment", &file, "--out", &folder.path("out")]);
+        refused(&format!("experiment {file} --out {}", folder.path("out")));
         assert_eq!(folder.names(), ["e.toml"]);
     }
     for arrivals in ["bursts:0", "bursts:8:within=inf"] {
-        refused(&["simulate", "--jobs", "5", "--arrivals", arrivals]);
+        refused(&format!("simulate --jobs 5 --arrivals {arrivals}"));
     }
 }

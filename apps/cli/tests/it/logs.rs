@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Folder, good, gzipped, json, noted, refused, refused_for, words};
+use crate::{Folder, good, gzipped, json, noted, refused, refused_for};
 
 const CORES: &str = "\
 ; MaxNodes: 16
@@ -18,7 +18,7 @@ JobID,Partition,Submit,Elapsed,NNodes,State
 ";
 
 fn inspected(line: &str, input: &str) -> Value {
-    json(&words(&format!("trace inspect {line}")), input)
+    json(&format!("trace inspect {line}"), input)
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn log_formats_are_detected_from_the_content() {
         (format!("{unknown} --log-format swff"), "swf"),
         (packed, "zstd -dc FILE | pavior"),
     ] {
-        refused_for(&words(&format!("trace inspect {line}")), reason);
+        refused_for(&format!("trace inspect {line}"), reason);
     }
 }
 
@@ -49,7 +49,7 @@ fn processors_are_divided_on_the_machine_of_the_header() {
     let run = |machine: &str, more: &str| {
         let placed = folder.path("placed");
         let run = format!("simulate --trace {log} -m {machine} -s tff --no-timing {more}");
-        let (_, notes) = noted(&words(&format!("{run} --placements {placed}")), "");
+        let (_, notes) = noted(&format!("{run} --placements {placed}"), "");
         let jobs = folder.json_lines("placed").into_iter();
         (jobs.map(|job| job["nodes"].as_u64().unwrap()).collect::<Vec<_>>(), notes)
     };
@@ -76,15 +76,14 @@ fn filters_and_rules_accept_names() {
     for filter in ["--filter partition=gpu", "--status TIMEOUT"] {
         assert_eq!(inspected(&format!("{log} {filter}"), "")["kept"], 1, "{filter}");
     }
-    let error = refused(&["trace", "inspect", &log, "--filter", "partition=g"]);
+    let error = refused(&format!("trace inspect {log} --filter partition=g"));
     assert!(error.contains("the log has no partition `g`, only gpu, cpu"), "{error}");
     let names = &inspected(&log, "")["names"];
     assert_eq!((&names[0]["name"], &names[0]["jobs"]), (&"gpu".into(), &1.into()));
-    assert!(good(&["trace", "inspect", &log, "--format", "table"]).contains("jobs by partition"));
+    assert!(good(&format!("trace inspect {log} --format table")).contains("jobs by partition"));
     let run = format!("simulate --trace {log} -m mesh:4x4 -s tff --no-timing --freedom");
-    good(&words(&format!("{run} any:partition=gpu,box")));
-    let wrong = format!("{run} any:partition=g");
-    refused_for(&words(&wrong), "the log has no partition `g`, only gpu, cpu");
+    good(&format!("{run} any:partition=gpu,box"));
+    refused_for(&format!("{run} any:partition=g"), "the log has no partition `g`, only gpu, cpu");
 }
 
 /// Reads every small log in the folder of test cases next to the repository, if that folder exists.
@@ -92,19 +91,19 @@ fn filters_and_rules_accept_names() {
 fn shared_cases_are_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases/logs");
     let folder = std::path::Path::new(folder);
-    for (name, arguments, nodes) in [
-        ("intrepid.swf", &["--machine", "torus:64x32x20"][..], &[512, 32_768][..]),
-        ("part.swf", &[], &[16, 16]),
-        ("comma.swf", &[], &[64, 4]),
-        ("zero.swf", &[], &[64, 4]),
-        ("tz.sacct", &[], &[2, 1]),
-        ("nl.sacct", &[], &[4, 4]),
-        ("c.sacct", &[], &[4]),
-        ("sj.json", &[], &[4, 2]),
-        ("part.sacct", &["--filter", "partition=gpu"], &[4]),
-        ("gz-inside.swf", &[], &[30, 30, 30]),
-        ("seq.json", &[], &[2]),
-        ("bw.log", &[], &[2]),
+    for (name, options, nodes) in [
+        ("intrepid.swf", "--machine torus:64x32x20", &[512, 32_768][..]),
+        ("part.swf", "", &[16, 16]),
+        ("comma.swf", "", &[64, 4]),
+        ("zero.swf", "", &[64, 4]),
+        ("tz.sacct", "", &[2, 1]),
+        ("nl.sacct", "", &[4, 4]),
+        ("c.sacct", "", &[4]),
+        ("sj.json", "", &[4, 2]),
+        ("part.sacct", "--filter partition=gpu", &[4]),
+        ("gz-inside.swf", "", &[30, 30, 30]),
+        ("seq.json", "", &[2]),
+        ("bw.log", "", &[2]),
     ] {
         let log = folder.join(name);
         if !log.exists() {
@@ -112,8 +111,7 @@ fn shared_cases_are_read() {
             continue;
         }
         let out = Folder::new();
-        let paths = [log.to_str().unwrap(), &out.path("out.swf")];
-        good(&[&["trace", "convert"], &paths[..], arguments].concat());
+        good(&format!("trace convert {} {} {options}", log.display(), out.path("out.swf")));
         let text = out.read("out.swf");
         let jobs = text.lines().filter(|line| !line.starts_with(';'));
         let found: Vec<u32> =
@@ -130,7 +128,7 @@ fn jobs_that_share_routers_are_counted() {
     let log = folder.write("log", jobs);
     let machine = "--machine mesh:2x1 --strategy ff --scheduler fcfs --placed n[0-3]";
     for command in [format!("simulate --trace {log}"), format!("advise {log}")] {
-        let (_, notes) = noted(&words(&format!("{command} {machine}")), "");
+        let (_, notes) = noted(&format!("{command} {machine}"), "");
         let counts = "2 of 2 jobs run on the nodes recorded in the log, 1 starting on a router \
                       that another job uses";
         assert!(notes.contains(counts), "{command} {notes}");

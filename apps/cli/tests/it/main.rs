@@ -44,6 +44,7 @@ mod unblock;
 mod unsupported;
 mod yardstick;
 
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
@@ -72,10 +73,12 @@ impl Folder {
         self.0.path().join(name).to_str().unwrap().to_string()
     }
 
-    /// Writes a file and returns its path.
+    /// Writes a file, in a new folder if necessary, and returns its path.
     fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
-        std::fs::write(self.path(name), contents).unwrap();
-        self.path(name)
+        let path = self.path(name);
+        std::fs::create_dir_all(Path::new(&path).parent().unwrap()).unwrap();
+        std::fs::write(&path, contents).unwrap();
+        path
     }
 
     fn read(&self, name: &str) -> String {
@@ -105,8 +108,13 @@ fn gzipped(contents: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Runs `pavior` with arguments and standard input.
-fn pavior(arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
+/// Runs `pavior` with standard input and with the arguments in a line, which [`words`] splits.
+fn pavior(line: &str, input: impl AsRef<[u8]>) -> Output {
+    pavior_with(&words(line), input)
+}
+
+/// Runs `pavior` like [`pavior`], with arguments that may contain white space.
+fn pavior_with(arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
     use std::io::Write;
     let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
         .args(arguments)
@@ -121,9 +129,9 @@ fn pavior(arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
 }
 
 /// Starts `pavior` and discards its output.
-fn start(arguments: &[&str]) -> Child {
+fn start(line: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pavior"));
-    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(words(line)).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().unwrap()
 }
 
@@ -136,50 +144,55 @@ fn stderr(output: &Output) -> String {
 }
 
 /// Runs `pavior`, checks that it succeeds, and returns its standard output.
-fn good(arguments: &[&str]) -> String {
-    good_input(arguments, "")
+fn good(line: &str) -> String {
+    good_input(line, "")
 }
 
 /// Runs `pavior` like [`good`], with text on standard input.
-fn good_input(arguments: &[&str], input: &str) -> String {
-    noted(arguments, input).0
+fn good_input(line: &str, input: &str) -> String {
+    noted(line, input).0
 }
 
 /// Runs `pavior` like [`good_input`], and also returns its standard error.
-fn noted(arguments: &[&str], input: impl AsRef<[u8]>) -> (String, String) {
-    let output = pavior(arguments, input);
+fn noted(line: &str, input: impl AsRef<[u8]>) -> (String, String) {
+    noted_with(&words(line), input)
+}
+
+/// Runs `pavior` like [`noted`], with arguments that may contain white space.
+fn noted_with(arguments: &[&str], input: impl AsRef<[u8]>) -> (String, String) {
+    let output = pavior_with(arguments, input);
     assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
     (stdout(&output), stderr(&output))
 }
 
 /// Runs `pavior` like [`good_input`], and returns the JSON that it prints.
-fn json(arguments: &[&str], input: &str) -> Value {
-    serde_json::from_str(&good_input(arguments, input)).unwrap()
+fn json(line: &str, input: &str) -> Value {
+    serde_json::from_str(&good_input(line, input)).unwrap()
 }
 
 /// Runs `pavior`, and checks that it exits with status 2, prints no results, and does not panic.
 /// Returns its error message.
-fn refused(arguments: &[&str]) -> String {
-    refused_input(arguments, "")
+fn refused(line: &str) -> String {
+    refused_input(line, "")
 }
 
 /// Runs `pavior` like [`refused`], with text on standard input.
-fn refused_input(arguments: &[&str], input: &str) -> String {
-    let output = pavior(arguments, input);
+fn refused_input(line: &str, input: &str) -> String {
+    let output = pavior(line, input);
     let message = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
-    assert_eq!(stdout(&output), "", "{arguments:?}");
+    assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+    assert_eq!(stdout(&output), "", "{line}");
     assert!(!message.contains("panicked"), "{message}");
     message
 }
 
 /// Runs `pavior`, and checks that it rejects its arguments with a message containing `words`.
-fn refused_for(arguments: &[&str], words: &str) {
-    refused_input_for(arguments, "", words);
+fn refused_for(line: &str, words: &str) {
+    refused_input_for(line, "", words);
 }
 
 /// Runs `pavior` like [`refused_for`], with text on standard input.
-fn refused_input_for(arguments: &[&str], input: &str, words: &str) {
-    let message = refused_input(arguments, input);
-    assert!(message.contains(words), "{arguments:?}: {message}");
+fn refused_input_for(line: &str, input: &str, words: &str) {
+    let message = refused_input(line, input);
+    assert!(message.contains(words), "{line}: {message}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{json, words};
+use crate::json;
 
 pub(crate) fn log(name: &str) -> Option<String> {
     pavior_trials::log(name).map(|path| path.display().to_string())
@@ -11,7 +11,7 @@ pub(crate) fn log(name: &str) -> Option<String> {
 /// Returns the metrics of a replayed log.
 fn metrics(log: &str, options: &str) -> Value {
     let run = format!("simulate --no-timing --trace {log} {options}");
-    json(&words(&run), "")["results"][0]["metrics"].take()
+    json(&run, "")["results"][0]["metrics"].take()
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::real_logs::log;
 use crate::serve::Service;
-use crate::{Folder, good, words};
+use crate::{Folder, good};
 
 /// Future events: time, kind and job. At equal times, departures (0) precede arrivals (1).
 type Agenda = BTreeSet<(u64, u8, usize)>;
@@ -21,12 +21,12 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
     let folder = Folder::new();
     let out = folder.path("placements.jsonl");
     let run = format!("simulate --trace {trace} --machine {machine} --scheduler {scheduler}");
-    good(&words(&format!("{run} --strategy tff --no-timing --placements {out}")));
+    good(&format!("{run} --strategy tff --no-timing --placements {out}"));
     let mut jobs = folder.json_lines("placements.jsonl");
     let number = |job: &Value, key: &str| job[key].as_f64().unwrap() as u64;
     jobs.sort_by_key(|job| (number(job, "submit"), number(job, "job")));
 
-    let options = ["--machine", machine, "--strategy", "tff", "--scheduler", scheduler];
+    let options = format!("--machine {machine} --strategy tff --scheduler {scheduler}");
     let mut service = Service::start(&options);
     let mut agenda: Agenda =
         jobs.iter().enumerate().map(|(index, job)| (number(job, "submit"), 1, index)).collect();
@@ -84,7 +84,7 @@ fn end(lease: &Value) -> Value {
 fn a_synthetic_log_is_placed_as_it_is_simulated() {
     let folder = Folder::new();
     let trace = folder.path("log.swf");
-    good(&words(&format!("trace generate lublin --nodes 256 --jobs 300 --out {trace}")));
+    good(&format!("trace generate lublin --nodes 256 --jobs 300 --out {trace}"));
     for scheduler in ["fcfs", "scan-all"] {
         replay(&trace, "mesh:16x16", scheduler);
     }
@@ -94,7 +94,7 @@ fn a_synthetic_log_is_placed_as_it_is_simulated() {
 fn a_day_of_a_real_log_is_placed_as_it_is_simulated() {
     let Some(log) = log("SDSC-Par-1996-3.1-cln.swf.gz") else { return };
     let folder = Folder::new();
-    good(&["trace", "convert", &log, &folder.path("all.swf")]);
+    good(&format!("trace convert {log} {}", folder.path("all.swf")));
     // Day 117 has 691 jobs, many of which wait.
     let day = |line: &&str| {
         line.starts_with(';')

@@ -10,7 +10,7 @@ fn a_quick_run_judges_the_tbl_paper() {
     let folder = Folder::new();
     let at = folder.path("tbl");
     std::fs::create_dir(&at).unwrap();
-    let printed = good(&words(&format!("reproduce tbl --quick --out {at} --format csv")));
+    let printed = good(&format!("reproduce tbl --quick --out {at} --format csv"));
     assert_eq!(printed, folder.read("tbl/statements.csv"));
     assert!(printed.starts_with("id,paper,ours,ci95,ratio,verdict,stated,note\n"));
     let rows = rows(&printed);
@@ -35,10 +35,10 @@ fn a_quick_run_judges_the_tbl_paper() {
         assert!(report.contains(part), "{part}");
     }
     assert!(!report.contains("http://") || !report.contains("src="), "nothing is fetched");
-    refused(&["reproduce", "tbl", "--quick", "--out", &at]);
-    refused(&["reproduce", "no-such-paper"]);
+    refused(&format!("reproduce tbl --quick --out {at}"));
+    refused("reproduce no-such-paper");
     let logs = format!("reproduce tbl --quick --logs {at} --out {}", folder.path("other"));
-    refused_for(&words(&logs), "--logs: the experiment in tbl does not read a job log");
+    refused_for(&logs, "--logs: the experiment in tbl does not read a job log");
     assert_eq!(folder.names(), ["tbl"]);
 }
 
@@ -46,7 +46,7 @@ fn a_quick_run_judges_the_tbl_paper() {
 fn a_quick_run_judges_the_mfa_paper() {
     let folder = Folder::new();
     let at = folder.path("mfa");
-    let printed = good(&words(&format!("reproduce mfa --quick --out {at} --format csv")));
+    let printed = good(&format!("reproduce mfa --quick --out {at} --format csv"));
     let read = |name: &str| folder.read(&format!("mfa/{name}"));
     assert_eq!(printed, read("statements.csv"));
     let rows = rows(&printed);
@@ -61,7 +61,7 @@ fn a_quick_run_judges_the_mfa_paper() {
     for name in figures {
         std::fs::remove_file(folder.path(&format!("mfa/{name}.svg"))).unwrap();
     }
-    good(&["plot", &at]);
+    good(&format!("plot {at}"));
     assert!(figures.map(|name| read(&format!("{name}.svg"))) == drawn, "the figures differ");
     assert!(drawn[3].contains("2DB"), "what refuses keeps its place");
     let report = read("report.html");
@@ -70,7 +70,7 @@ fn a_quick_run_judges_the_mfa_paper() {
     }
     let results = read("results.csv");
     assert!(results.contains(",optimality_index,10,0,count"), "{results}");
-    let whole = ["reproduce", "mfa", "--resume", "--out", &at];
+    let whole = format!("reproduce mfa --resume --out {at}");
     refused_for(&whole, "contains a quick reproduction; add --quick");
 }
 
@@ -85,7 +85,7 @@ fn a_quick_run_judges_the_gabl_paper() {
     }
     let folder = Folder::new();
     let at = folder.path("gabl");
-    let printed = good(&words(&format!("reproduce gabl --quick --out {at} --format csv")));
+    let printed = good(&format!("reproduce gabl --quick --out {at} --format csv"));
     let read = |name: &str| folder.read(&format!("gabl/{name}"));
     assert_eq!(printed, read("statements.csv"));
     let rows = rows(&printed);
@@ -137,7 +137,7 @@ fn a_quick_run_judges_the_gabl_paper() {
         std::fs::remove_file(folder.path(&format!("gabl/{figure}.svg"))).unwrap();
     }
     std::fs::remove_file(folder.path("gabl/replications.csv")).unwrap();
-    good(&["plot", &at]);
+    good(&format!("plot {at}"));
     assert_eq!(drawn, figures.map(|figure| read(&format!("{figure}.svg"))));
 }
 
@@ -179,7 +179,7 @@ fn alternative_readings_are_ranked() {
     let paper = pavior_trials::size("", few.as_str(), "gabl");
     let at = folder.path("readings");
     let quickly = format!("reproduce {paper} --alternatives --quick --out {at}");
-    let printed = good(&words(&format!("{quickly} --format csv")));
+    let printed = good(&format!("{quickly} --format csv"));
     let read = |name: &str| folder.read(&format!("readings/{name}"));
     assert_eq!(printed, read("alternatives.csv"));
     let rows = rows(&printed);
@@ -214,9 +214,9 @@ fn alternative_readings_are_ranked() {
     assert!(report.contains("G1@ff is GABL's turnaround divided by that of FF"));
     assert!(!report.contains("timings.csv"), "nothing is measured here");
     assert!(read("alternatives.md").contains("| default | "));
-    let printed = good(&words(&format!("{quickly} --resume --format table")));
+    let printed = good(&format!("{quickly} --resume --format table"));
     assert!(printed.contains(&format!("Closest over all {goals} ratios: ")), "{printed}");
-    refused_for(&["reproduce", "tbl", "--alternatives"], "`tbl` has no alternative readings");
+    refused_for("reproduce tbl --alternatives", "`tbl` has no alternative readings");
 }
 
 #[test]
@@ -225,10 +225,10 @@ fn reproducing_all_papers_needs_a_separate_directory() {
     let small = "machine = 'mesh:4x4'\nstrategy = 'ff'\njobs = 9\nreplications = 2\n";
     let file = folder.write("small.toml", small);
     let all = "reproduce all --quick --out";
-    refused_for(&words(&format!("{all} {}", folder.path(""))), "is not empty");
+    refused_for(&format!("{all} {}", folder.path("")), "is not empty");
     let inside = folder.path("experiment");
-    good(&["experiment", &file, "--out", &inside]);
-    refused_for(&words(&format!("{all} {inside} --resume")), "contains an experiment");
+    good(&format!("experiment {file} --out {inside}"));
+    refused_for(&format!("{all} {inside} --resume"), "contains an experiment");
 }
 
 #[test]
@@ -237,10 +237,10 @@ fn the_forecast_study_needs_logs_and_a_separate_directory() {
     let [logs, out, full] = ["logs", "out", ""].map(|name| folder.path(name));
     std::fs::create_dir(&logs).unwrap();
     let begun = format!("reproduce forecasts --quick --logs {logs} --out");
-    refused_for(&words(&format!("{begun} {out}")), "SDSC-SP2-1998-4.2-cln.swf.gz");
+    refused_for(&format!("{begun} {out}"), "SDSC-SP2-1998-4.2-cln.swf.gz");
     assert!(!std::fs::exists(folder.path("out/forecasts.csv")).unwrap());
-    refused_for(&words(&format!("{begun} {full}")), "is not empty");
+    refused_for(&format!("{begun} {full}"), "is not empty");
     for option in ["--alternatives", "--resume"] {
-        refused_for(&words(&format!("{begun} {out} {option}")), option);
+        refused_for(&format!("{begun} {out} {option}"), option);
     }
 }

@@ -1,22 +1,21 @@
 //! Tests advance reservations on the command line.
 
-use crate::{Folder, json, refused, words};
+use crate::{Folder, json, refused};
 
 /// Simulates two jobs on a row of four nodes. The first uses all nodes for 100 s; the second
 /// arrives 5 s later and uses one node. Returns the result of running the command with `run`.
-fn simulate<T>(reservations: &str, more: &str, run: fn(&[&str]) -> T) -> T {
+fn simulate<T>(reservations: &str, more: &str, run: fn(&str) -> T) -> T {
     let (folder, log) = Folder::with("log.sim", "0 4 100\n5 1 10\n");
     let list = folder.write("ahead.jsonl", reservations);
     let fixed = "simulate --machine mesh:4 --strategy ff --no-timing --format json";
-    run(&words(&format!("{fixed} --trace {log} --reservations {list} {more}")))
+    run(&format!("{fixed} --trace {log} --reservations {list} {more}"))
 }
 
 #[test]
 fn jobs_that_would_overlap_a_reservation_wait() {
     let list = "{\"nodes\":[[0]],\"from\":60,\"to\":200}\n";
     let waiting = |scheduler: &str| {
-        let results =
-            simulate(list, &format!("--scheduler {scheduler}"), |arguments| json(arguments, ""));
+        let results = simulate(list, &format!("--scheduler {scheduler}"), |run| json(run, ""));
         results["results"][0]["metrics"]["waiting"]["mean"].to_string()
     };
     // The first job waits for 200 s. With `easy`, the second starts immediately.
@@ -29,7 +28,7 @@ fn jobs_that_would_overlap_a_reservation_wait() {
 fn errors_in_reservation_lists_have_a_place() {
     let error = |list: &str| {
         let (_folder, path) = Folder::with("ahead.jsonl", list);
-        refused(&words(&format!("simulate --machine mesh:4 --reservations {path} --jobs 9")))
+        refused(&format!("simulate --machine mesh:4 --reservations {path} --jobs 9"))
     };
     let line = "{\"nodes\":[[0]],\"from\":6,\"to\":7}\n";
     let late = error(&format!("{line}{}", line.replace('7', "6")));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Folder, good, refused_for, words};
+use crate::{Folder, good, refused_for};
 
 /// Replays a log. For each job that started, returns its number, its start time, and the first node
 /// of its first part.
@@ -10,7 +10,7 @@ fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64
     let folder = Folder::new();
     let (log, placed) = (folder.write("log.sim", log), folder.path("placements.jsonl"));
     let run = format!("simulate --trace {log} --machine {machine} --strategy {strategy}");
-    good(&words(&format!("{run} --scheduler {scheduler} --no-timing --placements {placed}")));
+    good(&format!("{run} --scheduler {scheduler} --no-timing --placements {placed}"));
     let start = |line: &Value| {
         [&line["job"], &line["start"], &line["parts"][0]["base"][0]]
             .map(|value| value.as_u64().unwrap())
@@ -56,7 +56,7 @@ fn broken_promises_are_counted() {
          easy:count,easy,conservative --metrics broken_guarantees --no-timing",
         folder.write("log.sim", TRAP)
     );
-    let results = crate::json(&words(&run), "");
+    let results = crate::json(&run, "");
     let broken: Vec<&Value> = results["results"]
         .as_array()
         .unwrap()
@@ -92,7 +92,7 @@ const LOG: &str = "\
 /// Replays a log with one strategy, writing an output file. Returns the metrics.
 fn simulate(log: &str, option: &str, file: &str) -> Value {
     let run = format!("simulate --trace {log} --machine mesh:4x4 --no-timing --strategy tff");
-    let mut results = crate::json(&words(&format!("{run} {option} {file}")), "");
+    let mut results = crate::json(&format!("{run} {option} {file}"), "");
     results["results"][0]["metrics"].take()
 }
 
@@ -150,6 +150,6 @@ fn a_schedule_can_be_replayed_as_a_log() {
 #[test]
 fn schedule_names_must_distinguish_combinations() {
     for option in ["--schedule", "--swf"] {
-        refused_for(&["simulate", "--scheduler", "fcfs,easy", option, "one.out"], "must contain {");
+        refused_for(&format!("simulate --scheduler fcfs,easy {option} one.out"), "must contain {");
     }
 }

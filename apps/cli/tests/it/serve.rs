@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{Folder, pavior, refused, refused_for, stderr};
+use crate::{Folder, pavior, refused, refused_for, stderr, words};
 
 /// A process that is killed when dropped.
 struct Process(Child);
@@ -29,12 +29,12 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts a service with additional arguments.
-    pub(crate) fn start(arguments: &[&str]) -> Service {
+    /// Starts a service with options, none of which may contain white space.
+    pub(crate) fn start(options: &str) -> Service {
         let folder = Folder::new();
         let command = Command::new(env!("CARGO_BIN_EXE_pavior"))
             .arg("serve")
-            .args(arguments)
+            .args(words(options))
             .current_dir(folder.path(""))
             .env("PAVIOR_LOG", "error")
             .stdout(Stdio::piped())
@@ -102,7 +102,7 @@ fn connect(folder: &Folder, address: &str) -> BufReader<UnixStream> {
 
 #[test]
 fn the_default_socket_is_in_the_data_folder() {
-    let mut service = Service::start(&[]);
+    let mut service = Service::start("");
     assert_eq!(service.address, "unix:pavior-data/pavior.sock");
     let (status, lease) = service.send("POST", "/v1/leases", r#"{"shape":[2,3]}"#);
     assert_eq!((status, &lease["parts"]), (201, &json!([{"base":[0,0],"sides":[2,3]}])));
@@ -115,8 +115,8 @@ fn the_default_socket_is_in_the_data_folder() {
 
 #[test]
 fn machines_have_names() {
-    let options = ["--machine", "a=mesh:4x4", "--machine", "b=torus:4x4x4", "--scheduler", "easy"];
-    let mut service = Service::start(&options);
+    let options = "--machine a=mesh:4x4 --machine b=torus:4x4x4 --scheduler easy";
+    let mut service = Service::start(options);
     for (body, machine, base) in [
         (r#"{"shape":[4,4],"machine":"a"}"#, "a", json!([0, 0])),
         (r#"{"shape":[4,4,1],"machine":"b"}"#, "b", json!([0, 0, 0])),
@@ -133,8 +133,7 @@ fn machines_have_names() {
 
 #[test]
 fn the_depth_becomes_part_of_the_name_of_conservative() {
-    let options = ["--scheduler", "conservative", "--depth", "7"];
-    let mut service = Service::start(&options);
+    let mut service = Service::start("--scheduler conservative --depth 7");
     let (_, machine) = service.send("GET", "/v1/machine", "");
     assert_eq!(machine["scheduler"], json!("conservative:depth=7:promise=holds"));
     service.end("TERM");
@@ -145,22 +144,22 @@ fn invalid_options_are_reported() {
     let folder = Folder::new();
     let data = folder.path("data");
     for (options, reason) in [
-        (vec!["--listen", "0.0.0.0:0"], "TLS is required"),
-        (vec!["--listen", "nowhere"], "is not a valid address"),
-        (vec!["--machine", "mesh:0x4"], "mesh:0x4"),
-        (vec!["--machine", "a=mesh:4", "--machine", "a=mesh:5"], "appears twice"),
-        (vec!["--strategy", "none"], "none"),
-        (vec!["--scheduler", "none"], "none"),
-        (vec!["--store", "sqlite"], "embedded"),
-        (vec!["--store", "postgres://pavior@db:port/leases"], "--store"),
-        (vec!["--token-file", "/does/not/exist"], "/does/not/exist"),
-        (vec!["--tls-cert", "x.pem"], "--tls-key"),
-        (vec!["--quota", "-3"], "'--quota <QUOTA>'"),
-        (vec!["--slots", "4x4,4x4x1"], "`4x4x1` duplicates an earlier shape"),
-        (vec!["--shape-rule", "none"], "none"),
-        (vec!["--strategy", "tpu"], "tpu"),
+        ("--listen 0.0.0.0:0", "TLS is required"),
+        ("--listen nowhere", "is not a valid address"),
+        ("--machine mesh:0x4", "mesh:0x4"),
+        ("--machine a=mesh:4 --machine a=mesh:5", "appears twice"),
+        ("--strategy none", "none"),
+        ("--scheduler none", "none"),
+        ("--store sqlite", "embedded"),
+        ("--store postgres://pavior@db:port/leases", "--store"),
+        ("--token-file /does/not/exist", "/does/not/exist"),
+        ("--tls-cert x.pem", "--tls-key"),
+        ("--quota -3", "'--quota <QUOTA>'"),
+        ("--slots 4x4,4x4x1", "`4x4x1` duplicates an earlier shape"),
+        ("--shape-rule none", "none"),
+        ("--strategy tpu", "tpu"),
     ] {
-        refused_for(&[&["serve", "--data", &data][..], &options].concat(), reason);
+        refused_for(&format!("serve --data {data} {options}"), reason);
     }
 }
 
@@ -168,16 +167,16 @@ fn invalid_options_are_reported() {
 fn a_failed_start_leaves_the_default_machine_and_options_apply_to_it() {
     let folder = Folder::new();
     let data = folder.path("data");
-    refused_for(&["serve", "--data", &data, "--listen", "0.0.0.0:0"], "TLS is required");
-    let granted = |rule: &[&str]| {
-        let mut service = Service::start(&[&["--data", &data][..], rule].concat());
+    refused_for(&format!("serve --data {data} --listen 0.0.0.0:0"), "TLS is required");
+    let granted = |rule: &str| {
+        let mut service = Service::start(&format!("--data {data} {rule}"));
         let (_, machine) = service.send("GET", "/v1/machine", "");
         assert_eq!(machine["machine"], json!("mesh:16x16"));
         let (_, lease) = service.send("POST", "/v1/leases", r#"{"nodes":5}"#);
         service.end("TERM");
         lease["nodes"].clone()
     };
-    assert_eq!((granted(&[]), granted(&["--shape-rule", "pow2"])), (json!(5), json!(8)));
+    assert_eq!((granted(""), granted("--shape-rule pow2")), (json!(5), json!(8)));
 }
 
 #[test]
@@ -188,11 +187,11 @@ fn readable_secrets_are_rejected_with_advice() {
     let certificate = folder.write("server.pem", "");
     std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o644)).unwrap();
     for options in [
-        vec!["--token-file", &secret],
-        vec!["--listen", "127.0.0.1:0", "--tls-cert", &certificate, "--tls-key", &secret],
+        format!("--token-file {secret}"),
+        format!("--listen 127.0.0.1:0 --tls-cert {certificate} --tls-key {secret}"),
     ] {
-        let error = refused(&[&["serve", "--data", &data][..], &options].concat());
-        assert!(error.contains(&format!("chmod 600 {secret}")), "{options:?}: {error}");
+        let error = refused(&format!("serve --data {data} {options}"));
+        assert!(error.contains(&format!("chmod 600 {secret}")), "{options}: {error}");
         assert!(!error.contains("hush"), "{error}");
     }
 }
@@ -201,7 +200,7 @@ fn readable_secrets_are_rejected_with_advice() {
 fn a_file_at_the_socket_path_is_kept() {
     let folder = Folder::new();
     let listen = format!("unix:{}", folder.write("keep.txt", "precious"));
-    let output = pavior(&["serve", "--data", &folder.path("data"), "--listen", &listen], "");
+    let output = pavior(&format!("serve --data {} --listen {listen}", folder.path("data")), "");
     assert!(!output.status.success());
     assert!(stderr(&output).contains("keep.txt: it already exists"), "{}", stderr(&output));
     assert_eq!(folder.read("keep.txt"), "precious");

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::{good, refused, words};
+use crate::{good, refused};
 
 fn simulate(line: &str) -> Value {
-    crate::json(&[&["simulate"], &words(line)[..]].concat(), "")
+    crate::json(&format!("simulate {line}"), "")
 }
 
 #[test]
@@ -13,7 +13,7 @@ fn threads_do_not_change_the_output() {
     let run = |threads: &str| {
         let line = "simulate --machine torus:6x6 --load 1,3 --replications 7 --jobs 200 \
                     --no-timing --scheduler fcfs,ssd --threads";
-        good(&[&words(line)[..], &[threads]].concat())
+        good(&format!("{line} {threads}"))
     };
     let one = run("1");
     assert_eq!(one, run("2"));
@@ -27,7 +27,7 @@ fn threads_do_not_change_the_reported_deadlock() {
         let line = "simulate --machine torus:5x5 --strategy tff,random,naive,mc --pattern \
                     all-to-all --service iterations:2 --sending pipelined --lanes 1 --jobs 30 \
                     --load 0.0005,0.005 --threads";
-        refused(&[&words(line)[..], &[threads]].concat())
+        refused(&format!("{line} {threads}"))
     };
     let one = run("1");
     assert!(one.contains("deadlock at cycle"), "{one}");
@@ -55,10 +55,10 @@ fn results_have_the_keys_of_the_contract() {
 
 #[test]
 fn csv_has_one_line_per_metric() {
-    let text = good(&words(
+    let text = good(
         "simulate --jobs 50 --replications 1 --strategy ff --format csv --metrics \
          turnaround,+largest_free --no-timing",
-    ));
+    );
     assert!(text.starts_with(
         "machine,strategy,scheduler,load,replications,overloaded,metric,mean,ci95,unit\n"
     ));
@@ -107,7 +107,7 @@ fn the_tbl_experiment_agrees_with_an_independent_program() {
 
 #[test]
 fn added_metrics_come_first_in_the_table() {
-    let table = good(&words("simulate --jobs 20 --format table --metrics +largest_free"));
+    let table = good("simulate --jobs 20 --format table --metrics +largest_free");
     let header = table.lines().find(|line| line.starts_with("strategy")).unwrap();
     let columns: Vec<&str> = header.split_whitespace().collect();
     assert_eq!(columns[..3], ["strategy", "largest_free", "turnaround"], "{table}");

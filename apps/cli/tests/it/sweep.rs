@@ -2,23 +2,15 @@
 
 use std::path::Path;
 
-use crate::{Folder, good, refused_for, words};
+use crate::{Folder, good, refused_for};
 
 const EXPERIMENT: &str = "strategy = ['ff', 'tff']\njobs = 30\nreplications = 5\n";
 
-/// Creates a folder that contains an experiment in `sweep`.
-fn folder() -> Folder {
-    let folder = Folder::new();
-    std::fs::create_dir(folder.path("sweep")).unwrap();
-    folder.write("sweep/experiment.toml", EXPERIMENT);
-    folder
-}
-
 #[test]
 fn wanted_spans_have_the_documented_form_and_can_be_run() {
-    let folder = folder();
+    let (folder, _) = Folder::with("sweep/experiment.toml", EXPERIMENT);
     let [sweep, part, whole] = ["sweep", "part", "whole"].map(|name| folder.path(name));
-    let wanted = good(&words(&format!("sweep wanted {sweep} --most 3 --json")));
+    let wanted = good(&format!("sweep wanted {sweep} --most 3 --json"));
     let found: serde_json::Value = serde_json::from_str(&wanted).unwrap();
     let expected = serde_json::json!([
         { "point": 0, "first": 0, "last": 2 },
@@ -31,15 +23,15 @@ fn wanted_spans_have_the_documented_form_and_can_be_run() {
     let again = r#"{"point":0,"first":1,"last":3},{"point":0,"first":2,"last":2}]"#;
     let spans =
         folder.write("spans.json", wanted.trim().trim_end_matches(']').to_string() + "," + again);
-    good(&["sweep", "run", &sweep, "--spans", &spans, "--out", &part]);
+    good(&format!("sweep run {sweep} --spans {spans} --out {part}"));
     assert_eq!(folder.read("part/journal").lines().count(), 10);
-    assert_eq!(good(&["sweep", "wanted", &sweep, &part, "--json"]).trim(), "[]");
-    good(&["merge", &part, "--out", &whole]);
+    assert_eq!(good(&format!("sweep wanted {sweep} {part} --json")).trim(), "[]");
+    good(&format!("merge {part} --out {whole}"));
 }
 
 #[test]
 fn impossible_spans_are_rejected() {
-    let folder = folder();
+    let (folder, _) = Folder::with("sweep/experiment.toml", EXPERIMENT);
     let [sweep, part] = ["sweep", "part"].map(|name| folder.path(name));
     for wrong in [
         r#"[{"point":2,"first":0,"last":0}]"#,
@@ -49,7 +41,7 @@ fn impossible_spans_are_rejected() {
         r#"[{"point":0,"first":0,"last":0,"count":1}]"#,
     ] {
         let spans = folder.write("spans.json", wrong);
-        refused_for(&["sweep", "run", &sweep, "--spans", &spans, "--out", &part], "spans.json");
+        refused_for(&format!("sweep run {sweep} --spans {spans} --out {part}"), "spans.json");
     }
 }
 
@@ -61,7 +53,6 @@ fn the_documented_loop_runs() {
     let mut blocks = docs.split("```sh\n").map(|block| block.split("```").next().unwrap());
     let printed = blocks.find(|block| block.contains("sweep wanted")).unwrap();
     let folder = Folder::new();
-    std::fs::create_dir(folder.path("examples")).unwrap();
     let experiment = "load = [1, 2]\njobs = 100\nprecision = 0.01\nmax-replications = 30\n";
     folder.write("examples/turning.toml", experiment);
     let program = Path::new(env!("CARGO_BIN_EXE_pavior")).parent().unwrap();

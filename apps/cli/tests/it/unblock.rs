@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Folder, good_input, refused_input, words};
+use crate::{Folder, good_input, refused_input};
 
 const BUSY: &str = r#"{"job":7,"parts":[{"base":[2,0],"sides":[2,2]}],"end":12.5}
 {"job":"a","parts":[{"base":[5,0],"sides":[1,1]}],"end":3}
@@ -11,7 +11,7 @@ const BUSY: &str = r#"{"job":7,"parts":[{"base":[2,0],"sides":[2,2]}],"end":12.5
 
 /// Returns the text printed for a 6x2 mesh whose state is read from standard input.
 fn print(more: &str) -> String {
-    good_input(&words(&format!("unblock --machine mesh:6x2 --busy - {more}")), BUSY)
+    good_input(&format!("unblock --machine mesh:6x2 --busy - {more}"), BUSY)
 }
 
 fn ask(more: &str) -> Value {
@@ -19,7 +19,7 @@ fn ask(more: &str) -> Value {
 }
 
 fn refused(more: &str) -> String {
-    refused_input(&words(&format!("unblock --machine mesh:6x2 --busy - {more}")), BUSY)
+    refused_input(&format!("unblock --machine mesh:6x2 --busy - {more}"), BUSY)
 }
 
 fn part(base: [u16; 2], sides: [u16; 2]) -> Value {
@@ -33,7 +33,7 @@ fn room_by_a_time_comes_from_ends_moves_and_requeues() {
 {"node":[5]}
 "#;
     let line = |more: &str| format!("unblock --machine mesh:6 --busy - {more}");
-    let reply = |more: &str| crate::json(&words(&line(more)), ROW);
+    let reply = |more: &str| crate::json(&line(more), ROW);
     // By 9, job a has ended, and job b moves to the nodes that job a held.
     let plan = reply("--drain 2 --by 9 --now 5");
     let moves = json!([{"job": "b", "from": [{"base": [2], "sides": [2]}],
@@ -48,11 +48,11 @@ fn room_by_a_time_comes_from_ends_moves_and_requeues() {
     assert_eq!((&plan["requeued"], &plan["lost"]), (&json!(["a", "b"]), &json!(17.0)));
     assert_eq!(reply("--shape 4 --by 7")["requeued"], json!(null));
     let table = line("--shape 4 --by 7 --format table --now 5 --max-jobs 2");
-    let table = good_input(&words(&table), ROW);
+    let table = good_input(&table, ROW);
     assert!(table.contains("free by 7 after requeueing 2 jobs"), "{table}");
     assert!(table.contains("lost work (nodes × time): 17"), "{table}");
     for wrong in ["--by x", "--now 5", "--by 5 --now 6", "--by nan", "--by 7 --earliest"] {
-        refused_input(&words(&line(&format!("--shape 2 {wrong}"))), ROW);
+        refused_input(&line(&format!("--shape 2 {wrong}")), ROW);
     }
 }
 

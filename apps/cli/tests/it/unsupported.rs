@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Folder, good, noted, refused_for, words};
+use crate::{Folder, good, noted, refused_for};
 
 /// Commands with a list of strategies, one of which does not work on the machine.
 const COMMANDS: [&str; 3] = [
@@ -17,17 +17,17 @@ const COMMANDS: [&str; 3] = [
 fn errors_name_unsupported_values_and_the_option_to_skip_them() {
     for command in COMMANDS {
         let reason = "2db does not work on mesh:4x4x4: it requires a square mesh";
-        refused_for(&words(command), reason);
-        refused_for(&words(command), "use --skip-unsupported to skip it");
+        refused_for(command, reason);
+        refused_for(command, "use --skip-unsupported to skip it");
         let only = command.replace("ff,2db,tff", "2db --skip-unsupported");
-        refused_for(&words(&only), "nothing is left to compare: strategy 2db does not work");
+        refused_for(&only, "nothing is left to compare: strategy 2db does not work");
     }
 }
 
 #[test]
 fn skipped_values_are_reported() {
     for command in COMMANDS {
-        let (reply, notes) = noted(&words(&format!("{command} --skip-unsupported")), "");
+        let (reply, notes) = noted(&format!("{command} --skip-unsupported"), "");
         assert!(notes.contains("note: Left out: strategy 2db does not work"), "{notes}");
         let reply: Value = serde_json::from_str(&reply).unwrap();
         let skipped = &reply["skipped"][0];
@@ -39,12 +39,11 @@ fn skipped_values_are_reported() {
             rows.as_array().unwrap().iter().map(|row| &row["strategy"]).collect();
         assert_eq!(left, ["ff", "tff"]);
     }
-    let run = format!("{} --skip-unsupported --format table", COMMANDS[0]);
-    let table = good(&words(&run));
+    let table = good(&format!("{} --skip-unsupported --format table", COMMANDS[0]));
     assert!(table.contains("Left out: strategy 2db does not work on mesh:4x4x4"), "{table}");
     // If nothing is skipped, the list is present but empty.
     let run = COMMANDS[0].replace("ff,2db,tff", "ff");
-    let skipped = |line: &str| crate::json(&words(line), "")["skipped"].take();
+    let skipped = |line: &str| crate::json(line, "")["skipped"].take();
     assert_eq!(skipped(&format!("{run} --skip-unsupported")), json!([]));
     assert_eq!(skipped(&run), Value::Null);
 }
@@ -53,8 +52,8 @@ fn skipped_values_are_reported() {
 fn unsupported_schedulers_are_skipped() {
     let run = "simulate --service messages:5 --jobs 10 --replications 1 --strategy tff --scheduler \
                fcfs,easy-freedom --no-timing";
-    refused_for(&words(run), "use --skip-unsupported to skip it");
-    let (_, notes) = noted(&words(&format!("{run} --skip-unsupported")), "");
+    refused_for(run, "use --skip-unsupported to skip it");
+    let (_, notes) = noted(&format!("{run} --skip-unsupported"), "");
     assert!(notes.contains("Left out: scheduler easy-freedom on"), "{notes}");
 }
 
@@ -72,7 +71,7 @@ fn experiment(folder: &Folder, name: &str, skips: &str) -> String {
 fn experiments_skip_combinations_and_resume() {
     let folder = Folder::new();
     let file = experiment(&folder, "plain.toml", "");
-    let never = ["experiment", &file, "--out", &folder.path("never")];
+    let never = format!("experiment {file} --out {}", folder.path("never"));
     refused_for(&never, "or use --skip-unsupported");
     refused_for(&never, "plain.toml:2:13");
 
@@ -80,7 +79,7 @@ fn experiments_skip_combinations_and_resume() {
     // shards are used.
     let keyed = experiment(&folder, "keyed.toml", "skip-unsupported = true\n");
     let run = format!("experiment {file} --skip-unsupported --out {}", folder.path("whole"));
-    let (reply, notes) = noted(&words(&run), "");
+    let (reply, notes) = noted(&run, "");
     assert!(notes.contains("Left out: strategy 2db"), "{notes}");
     let reply: Value = serde_json::from_str(&reply).unwrap();
     assert_eq!(reply["skipped"].as_array().unwrap().len(), 1);
@@ -92,21 +91,20 @@ fn experiments_skip_combinations_and_resume() {
     assert_eq!(report.matches("Left out:").count(), 3);
     let shards = ["1/2", "2/2"].map(|part| {
         let out = folder.path(&part.replace('/', "-"));
-        let run = format!("experiment {keyed} --shard {part} --skip-unsupported --out {out}");
-        good(&words(&run));
+        good(&format!("experiment {keyed} --shard {part} --skip-unsupported --out {out}"));
         out
     });
     let merged = folder.path("merged");
-    good(&["merge", &shards[0], &shards[1], "--out", &merged]);
+    good(&format!("merge {} {} --out {merged}", shards[0], shards[1]));
     for name in ["results.csv", "replications.csv", "differences.csv", "f.svg", "experiment.toml"] {
         let [whole, merged] = ["whole", "merged"].map(|out| folder.read(&format!("{out}/{name}")));
         assert!(whole == merged, "{name} differs");
     }
-    good(&["plot", &merged]);
-    good(&words(&format!("{run} --resume")));
-    refused_for(&["experiment", &file], "or use --skip-unsupported");
+    good(&format!("plot {merged}"));
+    good(&format!("{run} --resume"));
+    refused_for(&format!("experiment {file}"), "or use --skip-unsupported");
     let off = experiment(&folder, "off.toml", "skip-unsupported = false\n");
-    refused_for(&["experiment", &off, "--skip-unsupported"], "sets skip-unsupported = false");
+    refused_for(&format!("experiment {off} --skip-unsupported"), "sets skip-unsupported = false");
 }
 
 #[test]
@@ -115,5 +113,5 @@ fn a_skipped_baseline_is_an_error() {
     let described = "machine = 'mesh:4x4x4'\nstrategy = ['2db', 'ff', 'tff']\nbaseline = '2db'\n\
                      skip-unsupported = true\n";
     let file = folder.write("e.toml", described);
-    refused_for(&["experiment", &file], "the baseline was skipped: strategy 2db");
+    refused_for(&format!("experiment {file}"), "the baseline was skipped: strategy 2db");
 }

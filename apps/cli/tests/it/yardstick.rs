@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::{Folder, good, noted, refused_for, stderr, stdout, words};
+use crate::{Folder, good, noted, refused_for, stderr, stdout};
 
 const SCENARIOS: [&str; 3] = ["mesh-light", "mesh-heavy", "mesh-overloaded"];
 
@@ -29,7 +29,7 @@ fn lacks_python(what: &str) -> bool {
 fn quick(folder: &Folder) -> (PathBuf, Vec<Value>) {
     let out = folder.path("yardstick");
     let run = format!("yardstick --quick --strategy ff,mbs --out {out}");
-    let rows = serde_json::from_str(&good(&words(&run))).unwrap();
+    let rows = serde_json::from_str(&good(&run)).unwrap();
     (out.into(), rows)
 }
 
@@ -104,7 +104,7 @@ fn runs_can_be_reproduced_from_placements() {
         let jobs = out.join(scenario).join("jobs.json").to_string_lossy().into_owned();
         let machine = "mesh:16x16";
         let run = format!("simulate --trace {jobs} --machine {machine} --placements {placed}");
-        good(&words(&format!("{run} --strategy {strategy} --scheduler {scheduler}")));
+        good(&format!("{run} --strategy {strategy} --scheduler {scheduler}"));
         let output = script("placements.py", &[&placed, machine, &jobs]);
         assert!(output.status.success(), "{}", stdout(&output));
         let text = stdout(&output);
@@ -162,7 +162,7 @@ fn forged(folder: &Folder) -> [(String, &'static str); 4] {
 fn statements_about_skipped_runs_are_not_judged() {
     let folder = Folder::new();
     let out = folder.path("yardstick");
-    let (_, text) = noted(&["yardstick", "--quick", "--strategy", "ff", "--out", &out], "");
+    let (_, text) = noted(&format!("yardstick --quick --strategy ff --out {out}"), "");
     assert!(text.contains("note: statements not evaluated because their runs were skipped: Y1, "));
     assert!(!text.contains("statements hold"), "{text}");
     let table = folder.read("yardstick/statements.csv");
@@ -178,11 +178,11 @@ fn statements_about_skipped_runs_are_not_judged() {
 fn mistakes_are_refused() {
     let folder = Folder::new();
     let run = format!("yardstick --out {}", folder.path("out"));
-    refused_for(&words(&format!("{run} --strategy tlb")), "did you mean `tbl`");
-    refused_for(&words(&format!("{run} --quick --threads 0")), "must be at least 1");
+    refused_for(&format!("{run} --strategy tlb"), "did you mean `tbl`");
+    refused_for(&format!("{run} --quick --threads 0"), "must be at least 1");
     let lock = pavior::files::Lock::take(Path::new(&folder.path("out"))).unwrap();
-    refused_for(&words(&format!("{run} --quick")), "is in use by another process");
+    refused_for(&format!("{run} --quick"), "is in use by another process");
     drop(lock);
     folder.write("out/notes.txt", "mine");
-    refused_for(&words(&run), "is not empty");
+    refused_for(&run, "is not empty");
 }

@@ -27,11 +27,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     if let Some(fill) = args.fill.filter(|fill| !(*fill > 0.0 && *fill <= 1.0)) {
         return Err(Failure::usage(format!("--fill {fill}: must be above 0 and at most 1")));
     }
-    if let Some(path) = &args.results.chart {
-        let trace = args.requests.typed("trace").map(Path::new);
-        files::check_output("--chart", path, &[("--trace", trace)])?;
-        files::check_drawing("--chart", path, &["svg"])?;
-    }
+    let (chart, trace) = (args.results.chart.as_deref(), args.requests.typed("trace"));
+    files::check_output("--chart", chart, &[("--trace", trace.map(Path::new))])?;
+    files::check_drawing("--chart", chart, &["svg"])?;
     let (requests, stream) = draw_stream(args, &strategies[0])?;
     let bench = Bench {
         grid,
@@ -43,12 +41,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
         rounds: args.rounds.rounds,
         seed: args.rounds.seed,
     };
-    let bar = Bar::new("bench");
-    let results = bench.run(&bar);
-    bar.finish();
-    let results = results.map_err(Failure::usage)?;
+    let results = Bar::during("bench", |bar| bench.run(bar)).map_err(Failure::usage)?;
     let report = Report { bench, stream, results, skipped };
-    if let Some(path) = &args.results.chart {
+    if let Some(path) = chart {
         let svg = pavior::draw::svg(&report.chart());
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }

@@ -63,11 +63,11 @@ fn forecaster(
         return Ok((Forecaster::new(scheduler.clone(), effort), FIRST_INSTANT));
     };
     let settings = run_settings(args, log)?;
-    let (folder, bar) = (logs::folder(""), Bar::new("forecast"));
-    let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
-    let learned = learn_log(&settings, effort, environment);
-    bar.finish();
-    Ok(learned?)
+    let folder = logs::folder("");
+    Ok(Bar::during("forecast", |bar| {
+        let environment = Environment { files: &folder, progress: bar, ..Environment::PLAIN };
+        learn_log(&settings, effort, environment)
+    })?)
 }
 
 /// Returns the rules for interpreting requests. Fails if the user specified a log-reading option

@@ -12,10 +12,11 @@ use crate::input;
 pub(super) type Conditions = Vec<(&'static Parameter, Vec<String>)>;
 
 /// Parses a filter such as `sides=uniform,strategy=ff,tff`. A value without a parameter name
-/// belongs to the preceding parameter. If a parameter appears twice, all values given for it are
-/// accepted.
+/// belongs to the preceding parameter, even if it contains `=`, as in `ff:turn=all` or
+/// `user=7,queue=3`. If a parameter appears twice, all values given for it are accepted.
 pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
-    let names = |part: &str| part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
+    let is_name = |key: &str| parameters::ALL.iter().any(|parameter| parameter.is_called(key));
+    let names = |part: &str| part.split_once('=').is_some_and(|(key, _)| is_name(key));
     let parts = input::parts(typed).filter(|(at, part)| *at == 0 || names(part));
     let mut starts: Vec<usize> = parts.map(|(at, _)| at).collect();
     starts.push(typed.len() + 1);
@@ -56,7 +57,7 @@ fn condition(text: &str, table: &Table) -> Result<(&'static Parameter, Vec<Strin
         table.rows.iter().filter_map(|row| table.value(row, &column)).collect();
     known.sort_unstable();
     known.dedup();
-    // Some values, such as the boxes of a snapshot, contain commas.
+    // Some values, such as the boxes of a snapshot or the filter of a log, contain commas.
     if known.contains(&values) {
         return Ok((parameter, vec![values.to_string()]));
     }

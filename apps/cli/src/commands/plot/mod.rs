@@ -28,10 +28,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
         let plan = args.inputs.iter().fold(FileUses::new(), |plan, input| plan.reads("", input));
         plan.writes("--out", out).check()?;
     }
-    let check_out = |formats: &[&str]| {
-        let out = args.out.as_deref();
-        out.map_or(Ok(()), |out| files::check_drawing("--out", out, formats))
-    };
+    let check_out = |formats: &[&str]| files::check_drawing("--out", args.out.as_deref(), formats);
     if first == Path::new("-") {
         check_out(&["svg", "json"])?;
         return results::draw(first, pavior::files::stdin(files::lines())?, args);

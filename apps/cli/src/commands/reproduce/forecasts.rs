@@ -25,11 +25,11 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     let _lock = super::begin(args, out)?;
     let table = out.join("forecasts.csv");
     let folder = logs::folder(args.logs.clone().unwrap_or_default());
-    let bar = Bar::new(forecasts::NAME);
-    let scores = pool::install(args.sweep.pool.threads, || {
-        forecast_points(&specification, &folder, forecasts::FUTURES, &bar)
+    let scores = Bar::during(forecasts::NAME, |bar| {
+        pool::install(args.sweep.pool.threads, || {
+            forecast_points(&specification, &folder, forecasts::FUTURES, bar)
+        })
     })?;
-    bar.finish();
     let judged = JudgedLog::all(&specification, scores?);
     let write = |out: &mut dyn std::io::Write| {
         forecasts::write(&judged, out).map_err(std::io::Error::other)
@@ -38,8 +38,31 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     let Provenance { version, command } = super::provenance(&args.paper, args);
     let text = format!("`{command}`, Pavior {version}\n\n{}\n", forecasts::in_words(&judged));
     files::write_whole(&out.join("forecasts.md"), |out| out.write_all(text.as_bytes()))?;
-    eprintln!("written to {}", files::shown(&table));
+    eprintln!("written to {}", files::shown(out));
     print(args.sweep.output.format(), &judged)
+}
+
+/// The headers of the printed table, each with the column of the study that it shows.
+const SHOWN: [(&str, &str); 13] = [
+    ("log", "log"),
+    ("jobs", "jobs"),
+    ("waited", "waited"),
+    ("held", "held"),
+    ("small", "small_held"),
+    ("middle", "middle_held"),
+    ("large", "large_held"),
+    ("loss (h)", "loss_h"),
+    ("plan", "plan_loss_h"),
+    ("corrected", "corrected_loss_h"),
+    ("past waits", "past_waits_loss_h"),
+    ("holds", "holds"),
+    ("leads", "leads"),
+];
+
+/// Returns the positions of the columns of [`SHOWN`] in a row of the study.
+fn places() -> [usize; SHOWN.len()] {
+    let place = |name| JudgedLog::COLUMNS.iter().position(|&column| column == name);
+    SHOWN.map(|(_, name)| place(name).expect("a column of the study"))
 }
 
 fn print(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
@@ -48,28 +71,21 @@ fn print(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
         Format::Csv => output::csv(&JudgedLog::COLUMNS, &rows),
         Format::Json => output::json(&output::objects(&JudgedLog::COLUMNS, 2, &rows)),
         Format::Table => {
-            let columns: [(&str, &str); 13] = [
-                ("log", "log"),
-                ("jobs", "jobs"),
-                ("waited", "waited"),
-                ("held", "held"),
-                ("small", "small_held"),
-                ("middle", "middle_held"),
-                ("large", "large_held"),
-                ("loss (h)", "loss_h"),
-                ("plan", "plan_loss_h"),
-                ("corrected", "corrected_loss_h"),
-                ("past waits", "past_waits_loss_h"),
-                ("holds", "holds"),
-                ("leads", "leads"),
-            ];
-            let place = |name| JudgedLog::COLUMNS.iter().position(|&column| column == name);
-            let places = columns.map(|(_, name)| place(name).expect("a column of the study"));
+            let places = places();
             let rows = rows.iter().map(|row| places.map(|place| row[place].clone()).to_vec());
-            let headers = columns.map(|(header, _)| header);
+            let headers = SHOWN.map(|(header, _)| header);
             Table::new(&headers, 1).with_rows(rows).print(output::width())?;
             output::plain("\n")?;
             output::text(&forecasts::in_words(judged), output::width())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn all_shown_columns_exist() {
+        let places = super::places();
+        assert!(places.is_sorted(), "the columns are shown in the order of the study");
     }
 }

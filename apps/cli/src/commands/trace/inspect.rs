@@ -9,7 +9,8 @@ mod table;
 use pavior::experiments::summarize_log;
 use pavior::files::FileUses;
 use pavior::text::{cell, message};
-use pavior::workload::inspect::LogSummary;
+use pavior::workload::inspect::{LineNumbers, LogSummary};
+use pavior::workload::traces;
 use serde_json::json;
 
 use self::examples::Example;
@@ -29,8 +30,8 @@ struct Inspection<'s> {
 
 pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let page_file = args.html.as_deref().filter(|path| path.as_os_str() != "-");
+    files::check_drawing("--html", page_file, &["html"])?;
     if let Some(path) = page_file {
-        files::check_drawing("--html", path, &["html"])?;
         FileUses::new().reads("", &args.file).writes("--html", path).check()?;
     }
     let machine = args.machine.as_deref().map(input::machine).transpose()?;
@@ -65,20 +66,41 @@ pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
 
 /// Prints the summary's values, one per line.
 fn csv(summary: &LogSummary) -> Result<(), Failure> {
-    let mut rows: Vec<Vec<String>> =
-        facts(summary).into_iter().map(|(key, value)| vec![key.to_string(), value]).collect();
-    for (name, spread) in [("sizes", &summary.sizes), ("runs", &summary.runs)] {
+    let mut rows: Vec<Vec<String>> = facts(summary, Format::Csv)
+        .into_iter()
+        .map(|(key, value)| vec![key.to_string(), value])
+        .collect();
+    let mut add =
+        |name: &str, key: &str, value: String| rows.push(vec![format!("{name}_{key}"), value]);
+    let skipped = summary.skipped.iter().map(|skip| (skip.reason, &skip.found));
+    for (name, found) in skipped.chain([("submits_back", &summary.submits_back)]) {
+        found.lines.iter().for_each(|line| add(name, "line", line.to_string()));
+    }
+    for (key, count, _) in dependency_counts(summary) {
+        add("dependencies", key, count.to_string());
+    }
+    let factors = summary.estimate_factors.as_ref().map(|factors| ("estimate_factors", factors));
+    let spreads = [("sizes", &summary.sizes), ("runs", &summary.runs)];
+    for (name, spread) in spreads.into_iter().chain(factors) {
         for (key, value) in quantiles(spread) {
-            rows.push(vec![format!("{name}_{key}"), value.to_string()]);
+            add(name, key, value.to_string());
         }
     }
     output::csv(&["key", "value"], &rows)
 }
 
-/// Returns the single-line values in a summary, each with its name.
-fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
-    let optional = |value: Option<f64>| value.map_or("-".to_string(), round);
-    let format = summary.format.map_or("-", pavior::workload::traces::Format::title).to_string();
+/// Returns the single-line values in a summary, each with its name. In CSV, numbers are not
+/// rounded, and missing values are empty.
+fn facts(summary: &LogSummary, format: Format) -> Vec<(&'static str, String)> {
+    let is_csv = format == Format::Csv;
+    let missing = if is_csv { "" } else { "-" };
+    let round = |value: f64| if is_csv { value.to_string() } else { round(value) };
+    let with_lines =
+        |found: &LineNumbers| if is_csv { found.count.to_string() } else { with_lines(found) };
+    let optional = |value: Option<f64>| value.map_or(missing.to_string(), round);
+    let preceding =
+        if is_csv { summary.dependencies.jobs.to_string() } else { dependencies(summary) };
+    let format = summary.format.map_or(missing, traces::Format::title).to_string();
     let mut facts = vec![
         ("format", format),
         ("lines", summary.lines.to_string()),
@@ -96,7 +118,7 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
         ("header_nodes", optional(summary.header_nodes.map(|nodes| nodes as f64))),
         ("header_processors", optional(summary.header_processors.map(|count| count as f64))),
         ("greatest_use", optional(summary.greatest_use.map(|nodes| nodes as f64))),
-        ("machine_size", summary.machine_size.map_or("-".into(), |size| size.to_string())),
+        ("machine_size", optional(summary.machine_size.map(|nodes| nodes as f64))),
         ("larger_than_machine", summary.larger_than_machine.to_string()),
         ("first_submit", round(summary.first_submit)),
         ("last_submit", round(summary.last_submit)),
@@ -105,26 +127,31 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
         ("load", optional(summary.load)),
         ("power_of_two", round(summary.power_of_two)),
         ("power_of_two_parallel", optional(summary.power_of_two_parallel)),
-        ("with_preceding_job", dependencies(summary)),
+        ("with_preceding_job", preceding),
     ]);
     facts.extend(summary.notes.iter().map(|note| ("note", message(&cell(&note.text)))));
     facts
 }
 
+/// Returns the numbers of dependencies, each with its key in CSV and its description.
+fn dependency_counts(summary: &LogSummary) -> [(&'static str, u64, &'static str); 5] {
+    let found = &summary.dependencies;
+    [
+        ("followed", found.followed, "followed"),
+        ("missing", found.missing, "missing"),
+        ("later", found.later, "later in the log"),
+        ("cycles", found.cycles, "cycles"),
+        ("without_submit", found.without_submit, "without a submit time"),
+    ]
+}
+
 /// Describes the dependent jobs and the predecessors that are ignored.
 fn dependencies(summary: &LogSummary) -> String {
-    let found = &summary.dependencies;
-    let counts = [
-        (found.followed, "followed"),
-        (found.missing, "missing"),
-        (found.later, "later in the log"),
-        (found.cycles, "cycles"),
-        (found.without_submit, "without a submit time"),
-    ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let words: Vec<String> = counts.map(|(count, words)| format!("{count} {words}")).collect();
+    let jobs = summary.dependencies.jobs;
+    let counts = dependency_counts(summary).into_iter().filter(|(_, count, _)| *count > 0);
+    let words: Vec<String> = counts.map(|(_, count, words)| format!("{count} {words}")).collect();
     if words.is_empty() {
-        return found.jobs.to_string();
+        return jobs.to_string();
     }
-    format!("{} ({})", found.jobs, words.join(", "))
+    format!("{jobs} ({})", words.join(", "))
 }

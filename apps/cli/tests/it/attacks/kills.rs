@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Folder, good, start, words};
+use crate::{Folder, good, start};
 
 /// Returns the number of temporary files left by unfinished writes.
 fn partial(folder: &Folder) -> usize {
@@ -14,15 +14,14 @@ fn partial(folder: &Folder) -> usize {
 /// Writes a short log to a different file.
 fn write_other(folder: &Folder) {
     let out = folder.path("other.swf");
-    good(&words(&format!("trace generate lublin --nodes 4 --jobs 2 --out {out}")));
+    good(&format!("trace generate lublin --nodes 4 --jobs 2 --out {out}"));
 }
 
 /// Starts writing a long log, and kills the writer (SIGKILL) as soon as its temporary file exists.
 /// Returns true if the writer left a temporary file.
 fn killed(folder: &Folder) -> bool {
     let out = folder.path("log.swf");
-    let line = format!("trace generate lublin --nodes 64 --jobs 100000 --out {out}");
-    let mut child = start(&words(&line));
+    let mut child = start(&format!("trace generate lublin --nodes 64 --jobs 100000 --out {out}"));
     let began = Instant::now();
     while partial(folder) == 0 {
         if child.try_wait().unwrap().is_some() || began.elapsed() > Duration::from_mins(1) {

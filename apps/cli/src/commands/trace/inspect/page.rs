@@ -10,6 +10,7 @@ use super::format::{
     Bar, by_hour, by_weekday, clock_name, most_frequent, of_bins, quantiles, round,
 };
 use super::{Inspection, facts};
+use crate::output;
 
 /// Creates the page.
 pub(super) fn page(inspection: &Inspection<'_>) -> Page {
@@ -36,7 +37,7 @@ fn table(header: &[&str], rows: Vec<Vec<String>>) -> SectionTable {
 
 /// Creates the section with the counts and an example line for each reason for skipping lines.
 fn jobs(inspection: &Inspection<'_>) -> Section {
-    let facts = facts(inspection.summary).into_iter();
+    let facts = facts(inspection.summary, output::Format::Table).into_iter();
     let facts = facts.map(|(key, value)| vec![key.to_string(), value]).collect();
     let examples = inspection.examples.iter();
     let examples =

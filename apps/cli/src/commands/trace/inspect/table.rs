@@ -8,6 +8,7 @@ use super::format::{
     Bar, by_hour, by_weekday, clock_name, most_frequent, of_bins, spread_in_words,
 };
 use super::{Inspection, facts};
+use crate::output::Format;
 
 /// The length of the longest bar, in columns.
 const MAX_BAR_COLUMNS: u128 = 50;
@@ -16,7 +17,7 @@ const MAX_BAR_COLUMNS: u128 = 50;
 pub(super) fn table(inspection: &Inspection<'_>) -> String {
     let (summary, arrivals) = (inspection.summary, &inspection.summary.arrivals);
     let mut text = String::new();
-    for (key, value) in facts(summary) {
+    for (key, value) in facts(summary, Format::Table) {
         text += &format!("{key:<22} {value}\n");
     }
     let example =

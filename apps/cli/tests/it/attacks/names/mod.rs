@@ -6,7 +6,7 @@ mod corpora;
 use std::process::Output;
 
 use super::attacked;
-use crate::{Folder, pavior, words};
+use crate::{Folder, pavior_with, words};
 
 /// A string that begins an output line only if a line break was printed unescaped.
 const FORGED: &str = "FORGED";
@@ -84,7 +84,7 @@ fn run(one: &Attempt) -> Output {
         None => argument.clone(),
     };
     let arguments: Vec<String> = one.arguments.iter().map(place).collect();
-    pavior(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &one.input)
+    pavior_with(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &one.input)
 }
 
 /// Runs the attempts for one kind of input. Only long test runs make every attempt.
