@@ -29,19 +29,30 @@ pub(crate) struct Extensions {
 impl Extensions {
     /// Adds a class or a function, and returns its name in the registry.
     pub(crate) fn add(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
-        if is_class(own, "Strategy")? { self.add_strategy(own) } else { self.add_scheduler(own) }
+        if is_class(own, "Strategy")? {
+            return self.add_strategy(own);
+        }
+        let expected = "each of `classes` must be a subclass of Strategy, Scheduler or Priority";
+        self.add_scheduler_or(own, expected)
     }
 
     /// Adds a strategy and returns its name in the registry.
     pub(crate) fn add_strategy(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
         let class = class_of(own)?;
+        let selection = register_strategy(class, &mut self.catalogue.strategies, None)?;
         self.has_strategies = true;
-        register_strategy(class, &mut self.catalogue.strategies, None)?;
-        name_of(own)
+        Ok(selection.to_string())
     }
 
     /// Adds a scheduler and returns its name in the registry.
     pub(crate) fn add_scheduler(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
+        let expected =
+            "a scheduler must be a name such as 'easy', a subclass of Scheduler or Priority";
+        self.add_scheduler_or(own, expected)
+    }
+
+    /// Adds a scheduler. For any other object, returns an error that begins with `expected`.
+    fn add_scheduler_or(&mut self, own: &Bound<'_, PyAny>, expected: &str) -> PyResult<String> {
         let kind = if is_class(own, "Priority")? {
             Kind::Priority
         } else if is_class(own, "Scheduler")? {
@@ -50,14 +61,13 @@ impl Extensions {
             Kind::Function
         } else {
             return Err(PyTypeError::new_err(format!(
-                "a scheduler must be a name such as 'easy', a subclass of Scheduler or Priority, \
-                 or a function that takes a job, not {}",
+                "{expected}, or a function that takes a job, not {}",
                 shown(own)
             )));
         };
         let name = name_of(own)?;
-        self.has_schedulers = true;
         register_scheduler(own, kind, &name, &mut self.catalogue.schedulers, &self.unit)?;
+        self.has_schedulers = true;
         Ok(name)
     }
 

@@ -36,7 +36,9 @@ impl Span {
             warn_of_last(py)?;
         }
         let ((Some(end), None) | (None, Some(end))) = (end, last) else {
-            return Err(PyTypeError::new_err("Span() requires point, first and end"));
+            return Err(PyTypeError::new_err(
+                "Span() requires point, first, and either end or last",
+            ));
         };
         if first >= end {
             return Err(value(format!("a span from {first} to {end} contains no replications")));

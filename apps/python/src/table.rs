@@ -17,7 +17,7 @@ use arrow_schema::{DataType, Schema, TimeUnit};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList};
+use pyo3::types::{IntoPyDict, PyCapsule, PyDict, PyIterator, PyList};
 
 use crate::errors::value;
 use crate::excerpt::Excerpt;
@@ -81,11 +81,7 @@ impl Table {
         let (names, columns) = (self.columns(), columns.collect::<PyResult<Vec<_>>>()?);
         let row = |row: usize| -> PyResult<Bound<'py, PyDict>> {
             let values = names.iter().zip(&columns).map(|(name, column)| (name, &column[row]));
-            let dict = PyDict::new(py);
-            for (name, value) in values {
-                dict.set_item(name, value)?;
-            }
-            Ok(dict)
+            values.into_py_dict(py)
         };
         let rows = (0..self.batch.num_rows()).map(row).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, rows)?.try_iter()

@@ -88,6 +88,8 @@ def test_last_is_the_old_name_of_end_and_warns() -> None:
         assert Span(0, 1, last=3) == span  # type: ignore[call-arg]
     with pytest.raises(TypeError):
         Span(0, 1)  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning), pytest.raises(TypeError, match="either end or last"):
+        Span(0, 1, 2, last=3)  # type: ignore[call-arg]
     assert repr(span) == "Span(0, 1, 3)"
     assert pickle.loads(pickle.dumps(span)) == span
 

@@ -12,7 +12,6 @@ import pytest
 
 import pavior
 from own import CornerFirst
-from own import CornerFirst
 from pavior import Box, Machine, Refused, _native, _types
 
 ROOT = Path(__file__).parents[3]

@@ -223,27 +223,27 @@ def test_a_job_that_does_not_fit_is_not_started() -> None:
 
 
 def test_keys_that_are_none() -> None:
-    with pytest.raises(pavior.Broken, match="is NaN"):
-        simulate(scheduler=lambda job: float("nan"))
-    with pytest.raises(TypeError):
-        simulate(scheduler=lambda job: "small")  # type: ignore[arg-type,return-value]
-    with pytest.raises(ZeroDivisionError):
-        simulate(scheduler=lambda job: 1 / 0)
-    with pytest.raises(TypeError, match="a scheduler must be a name"):
-        simulate(scheduler=3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="a scheduler must be a name"):
-        simulate(scheduler=dict)  # type: ignore[arg-type]
-    with pytest.raises(NotImplementedError):
-        simulate(scheduler=Priority)
-    with pytest.raises(NotImplementedError):
-        simulate(scheduler=Scheduler)
-    with pytest.raises(ValueError, match="fcfs"):
-        simulate(scheduler=type("Taken", (Scheduler,), {"name": "fcfs"}))
-    # A strategy is not a scheduler, and vice versa.
-    with pytest.raises(TypeError, match="a scheduler must be a name"):
-        simulate(scheduler=CornerFirst)  # type: ignore[arg-type]
+    wrong: list[tuple[Any, type[Exception], str]] = [
+        (lambda job: float("nan"), pavior.Broken, "is NaN"),
+        (lambda job: "small", TypeError, ""),
+        (lambda job: 1 / 0, ZeroDivisionError, ""),
+        (3, TypeError, "a scheduler must be a name"),
+        (dict, TypeError, "a scheduler must be a name"),
+        (Priority, NotImplementedError, ""),
+        (Scheduler, NotImplementedError, ""),
+        (type("Taken", (Scheduler,), {"name": "fcfs"}), ValueError, "fcfs"),
+        # A strategy is not a scheduler, and vice versa.
+        (CornerFirst, TypeError, "a scheduler must be a name"),
+    ]
+    for scheduler, raised, says in wrong:
+        with pytest.raises(raised, match=says or None):
+            simulate(scheduler=scheduler)
     with pytest.raises(TypeError, match="a strategy must be a name"):
         simulate(strategy=InOrder)  # type: ignore[arg-type]
+    no_classes: list[Any] = ["easy", CornerFirst("mesh:8x8", 1)]
+    for own in no_classes:
+        with pytest.raises(TypeError, match="each of `classes` must be a subclass of Strategy"):
+            pavior.Specification("", classes=[own])
 
 
 def test_each_job_is_given_a_key_once() -> None:

@@ -45,11 +45,6 @@ def _has_duration(value: Any) -> bool:
     return isinstance(value, timedelta)
 
 
-def _is_own(value: object) -> bool:
-    """Returns True for a strategy or scheduler of the caller's own, which is a class or a function."""
-    return callable(value)
-
-
 def _toml(value: object) -> str:
     """Formats a plain value, or a list of values, as TOML."""
     if isinstance(value, bool):
@@ -61,7 +56,7 @@ def _toml(value: object) -> str:
         return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
-    if _is_own(value):
+    if callable(value):
         return json.dumps(name_of(value))
     if isinstance(value, os.PathLike):
         return json.dumps(os.fspath(value), ensure_ascii=False)
@@ -114,7 +109,7 @@ def _own(parameters: dict[str, Any]) -> list[OwnClass]:
     for key in ("strategy", "strategies", "scheduler", "schedulers"):
         given = parameters.get(key, [])
         given = given if isinstance(given, list) else [given]
-        own += [one for one in given if _is_own(one)]
+        own += [one for one in given if callable(one)]
     return own
 
 

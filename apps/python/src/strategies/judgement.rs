@@ -63,7 +63,7 @@ impl Judgement {
         let Some(Flaw::Answer(example)) = &self.flaw else { return Ok(None) };
         let axes = example.free.grid().axes();
         let shape = example.request.shape.map(|sides| geometry::tuple(py, sides, axes));
-        let free = Free { free: example.free.clone() };
+        let free = Free { nodes: example.free.clone() };
         Ok(Some((free, shape.transpose()?, example.request.nodes).into_pyobject(py)?))
     }
 

@@ -37,7 +37,7 @@ impl InPython {
     ) -> PyResult<Option<Placement>> {
         let axes = self.grid.axes();
         let shape = request.shape.map(|sides| geometry::tuple(py, sides, axes)).transpose()?;
-        let view = Free { free: free.clone() };
+        let view = Free { nodes: free.clone() };
         let answer = self.object.bind(py).call_method1("find", (view, shape, request.nodes))?;
         let wrong = || {
             let words = "`find` must return None, a Box or a sequence of Boxes";
