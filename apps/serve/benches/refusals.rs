@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use client::{Client, batch};
 use serde_json::{Value, json};
-use server::{Server, fresh};
+use server::{Server, shared};
 
 const SIDE: usize = 1024;
 const ROUNDS: usize = 21;
@@ -48,11 +48,9 @@ fn width(leases: usize) -> usize {
 
 /// Returns a server whose machine was filled with leases, every fifth of which was then ended.
 fn filled(leases: usize) -> Server {
-    let (server, _) = fresh(|setup| {
-        setup.machine = format!("mesh:{SIDE}x{SIDE}");
-        setup.give_tokens(&TENANTS);
-    });
-    let (width, mut client) = (width(leases), server.of("root-secret"));
+    let (server, mut client) =
+        shared(&TENANTS, |setup| setup.machine = format!("mesh:{SIDE}x{SIDE}"));
+    let width = width(leases);
     let all = leases * 5 / 4;
     let mut granted: Vec<Value> = Vec::new();
     while granted.len() < all {

@@ -305,6 +305,7 @@ pub(crate) struct Choice {
     reason: Option<&'static str>,
     nodes: u64,
     /// The placement's contact index.
+    #[schema(minimum = 0)]
     index: Option<i64>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     parts: Vec<Place>,

@@ -5,19 +5,19 @@
 //!
 //! A server that starts from a restored backup or takes over from another server therefore issues
 //! epochs greater than any issued before it started, including those missing from its data. This
-//! fails only if the previous server averaged more than 4096 leases per millisecond, or if the
+//! fails only if the previous server averaged more than 4096 epochs per millisecond, or if the
 //! clock is behind.
 //!
 //! A clock that is behind the last epoch is not trusted. Epochs then continue from the last one
 //! after a random step of up to 2^30, so two copies of the same data almost certainly start from
 //! different epochs. The copy with the smaller step begins to repeat the other copy's epochs once
 //! it has issued as many epochs as the difference between the steps. On average, the difference is
-//! a third of 2^30. At a thousand grants per second, that takes four days.
+//! a third of 2^30. At a thousand epochs per second, that takes four days.
 //!
 //! The clock's epoch is capped at 2^53 - 2^46, which the clock reaches in 2094. From then on, the
 //! clock is always behind the last epoch, so every start takes a random step. A step is at most
 //! 1/2^16 of the remaining epochs, so steps never use them up. The 2^46 epochs above the cap last
-//! two years at a million grants per second.
+//! two years at a million epochs per second.
 
 /// 2025-01-01, in milliseconds since 1970.
 const ORIGIN_MS: u64 = 1_735_689_600_000;

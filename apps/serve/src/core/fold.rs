@@ -53,7 +53,7 @@ impl ServiceState {
                 let board = self.board_of(machine)?;
                 let board = &mut self.boards[board];
                 let node = board.node_at(node).ok_or("the node is outside the machine")?;
-                board.set_node(node, *state);
+                board.set_node(node, *state)?;
             }
             Event::Reserved { reservation } => self.reserve(reservation)?,
             Event::Unreserved { id, .. } => self.unreserve(*id)?,
@@ -181,7 +181,7 @@ impl ServiceState {
         self.use_id(waiting.id)?;
         self.raise_epoch(waiting.epoch)?;
         let board = self.board_of(&waiting.machine)?;
-        let nodes = self.boards[board].enqueue(waiting);
+        let nodes = self.boards[board].enqueue(waiting)?;
         self.add_usage(waiting.id, &waiting.tenant, waiting.job.as_ref(), nodes);
         self.waiting.insert(waiting.id, waiting.clone());
         Ok(())

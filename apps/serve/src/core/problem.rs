@@ -2,92 +2,60 @@
 
 use pavior::Refusal;
 
-/// A kind of problem, with a machine-readable code and a title.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The strategy refuses the request.
-    Refused(Refusal),
-    /// The request would overlap a reservation.
-    Reserved,
-    /// The tenant would exceed its quota.
-    OverQuota,
-    /// Some of the requested nodes are not free.
-    NotFree,
-    /// The epoch does not match the lease's current epoch.
-    StaleEpoch,
-    /// The lease has ended.
-    LeaseEnded,
-    /// The request is still waiting, so there is no lease to extend.
-    StillWaiting,
-    /// The lease does not exist, or the caller may not see it.
-    UnknownLease,
-    /// The reservation does not exist.
-    UnknownReservation,
-    /// The machine does not exist.
-    UnknownMachine,
-    /// The node does not exist on this machine.
-    UnknownNode,
-    /// The strategy does not exist.
-    UnknownStrategy,
-    /// The key was used for another command.
-    KeyReused,
-    /// The job name is already in use.
-    RepeatedJob,
-    /// The queue is full.
-    QueueFull,
-    /// The machine has no scheduler, so requests cannot wait.
-    NoScheduler,
-    /// Only the operator may do this.
-    OperatorOnly,
-    /// A tenant may act only for itself.
-    OtherTenant,
-    /// Past records are still being read.
-    NotYet,
-    /// A value is invalid.
-    BadValue,
-    /// The request exceeds a limit on the size of a single request.
-    TooLarge,
-    /// The reply stored under the key is corrupt.
-    LostReply,
-    /// All epochs below 2^53 are used up.
-    NoEpochs,
-    /// The strategy violated its contract by proposing nodes that cannot be granted.
-    BadStrategy,
+/// Defines the problems other than a strategy's refusals, each with its code and title.
+macro_rules! reasons {
+    ($($name:ident: $word:literal, $title:literal;)*) => {
+        /// A kind of problem, with a machine-readable code and a title.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Reason {
+            /// The strategy refuses the request.
+            Refused(Refusal),
+            $(#[doc = $title] $name,)*
+        }
+
+        impl Reason {
+            /// Returns the machine-readable code and the title.
+            fn parts(self) -> (&'static str, &'static str) {
+                match self {
+                    Reason::Refused(refusal) => (refusal.word(), refusal.meaning()),
+                    $(Reason::$name => ($word, $title),)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    Reserved: "reserved", "the nodes are reserved";
+    OverQuota: "over-quota", "the request exceeds the tenant's quota";
+    NotFree: "not-free", "some of the nodes are not free";
+    StaleEpoch: "stale-epoch", "the lease has a different epoch";
+    LeaseEnded: "lease-ended", "the lease has ended";
+    // There is no lease to extend yet.
+    StillWaiting: "still-waiting", "the request is still waiting";
+    // The lease may exist, but the caller may not see it.
+    UnknownLease: "unknown-lease", "no such lease";
+    UnknownReservation: "unknown-reservation", "no such reservation";
+    UnknownMachine: "unknown-machine", "no such machine";
+    UnknownNode: "unknown-node", "no such node";
+    UnknownStrategy: "unknown-strategy", "no such strategy";
+    KeyReused: "key-reused", "the Idempotency-Key was used for a different request";
+    RepeatedJob: "repeated-job", "the job name is already in use";
+    QueueFull: "queue-full", "the queue is full";
+    NoScheduler: "no-scheduler", "the machine has no scheduler";
+    OperatorOnly: "operator-only", "only the operator may do this";
+    OtherTenant: "other-tenant", "a tenant may act only for itself";
+    NotYet: "not-yet", "past records are still being read";
+    BadValue: "bad-value", "a value is invalid";
+    TooLarge: "too-large", "the request is too large";
+    LostReply: "lost-reply", "the stored reply cannot be read";
+    // All epochs below 2^53 are used up.
+    NoEpochs: "no-epochs", "no epochs left";
+    // The strategy proposed nodes that cannot be granted.
+    BadStrategy: "bad-strategy", "the strategy violated its contract";
 }
 
 impl Reason {
-    /// Returns the machine-readable code and the title.
-    fn parts(self) -> (&'static str, &'static str) {
-        match self {
-            Reason::Refused(refusal) => (refusal.word(), refusal.meaning()),
-            Reason::Reserved => ("reserved", "the nodes are reserved"),
-            Reason::OverQuota => ("over-quota", "the request exceeds the tenant's quota"),
-            Reason::NotFree => ("not-free", "some of the nodes are not free"),
-            Reason::StaleEpoch => ("stale-epoch", "the lease has a different epoch"),
-            Reason::LeaseEnded => ("lease-ended", "the lease has ended"),
-            Reason::StillWaiting => ("still-waiting", "the request is still waiting"),
-            Reason::UnknownLease => ("unknown-lease", "no such lease"),
-            Reason::UnknownReservation => ("unknown-reservation", "no such reservation"),
-            Reason::UnknownMachine => ("unknown-machine", "no such machine"),
-            Reason::UnknownNode => ("unknown-node", "no such node"),
-            Reason::UnknownStrategy => ("unknown-strategy", "no such strategy"),
-            Reason::KeyReused => {
-                ("key-reused", "the Idempotency-Key was used for a different request")
-            }
-            Reason::RepeatedJob => ("repeated-job", "the job name is already in use"),
-            Reason::QueueFull => ("queue-full", "the queue is full"),
-            Reason::NoScheduler => ("no-scheduler", "the machine has no scheduler"),
-            Reason::OperatorOnly => ("operator-only", "only the operator may do this"),
-            Reason::OtherTenant => ("other-tenant", "a tenant may act only for itself"),
-            Reason::NotYet => ("not-yet", "past records are still being read"),
-            Reason::BadValue => ("bad-value", "a value is invalid"),
-            Reason::TooLarge => ("too-large", "the request is too large"),
-            Reason::LostReply => ("lost-reply", "the stored reply cannot be read"),
-            Reason::NoEpochs => ("no-epochs", "no epochs left"),
-            Reason::BadStrategy => ("bad-strategy", "the strategy violated its contract"),
-        }
-    }
-
     /// Returns the machine-readable code.
     pub fn word(self) -> &'static str {
         self.parts().0

@@ -258,6 +258,7 @@ impl ReservationReply {
     pub(crate) fn of<'a>(
         grid: &Grid,
         reservation: &Reservation,
+        now_ms: u64,
         leases: impl Iterator<Item = &'a Lease>,
     ) -> ReservationReply {
         ReservationReply {
@@ -267,7 +268,7 @@ impl ReservationReply {
             from: Instant(reservation.from_ms),
             to: Instant(reservation.to_ms),
             name: reservation.name.clone(),
-            leases: reservation.conflicting_leases(grid, leases),
+            leases: reservation.conflicting_leases(grid, now_ms, leases),
         }
     }
 }

@@ -34,16 +34,19 @@ impl Reservation {
     }
 
     /// Returns the numbers of the given leases that hold any of the reserved nodes and are expected
-    /// to run past the reservation's start.
+    /// to run past the reservation's start. A lease that is still held runs past any earlier time,
+    /// even if its estimate has passed.
     pub(crate) fn conflicting_leases<'a>(
         &self,
         grid: &Grid,
+        now_ms: u64,
         leases: impl Iterator<Item = &'a Lease>,
     ) -> Vec<u64> {
         let parts = self.cuboids();
         let overlaps = |held: &Cuboid| parts.iter().any(|part| held.intersects(grid, part));
         let late = leases.filter(|lease| {
-            lease.machine == self.machine && lease.expected_end_ms() > self.from_ms
+            lease.machine == self.machine
+                && (self.from_ms <= now_ms || lease.expected_end_ms() > self.from_ms)
         });
         late.filter(|lease| lease.cuboids().iter().any(overlaps)).map(|lease| lease.id).collect()
     }

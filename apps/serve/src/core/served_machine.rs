@@ -72,6 +72,9 @@ impl ServedMachine {
 
     /// Copies a machine's leases, unavailable nodes, advance reservations and queue from a view to
     /// this machine, which must be empty.
+    ///
+    /// # Errors
+    /// Returns an error if the view is inconsistent.
     pub(super) fn fill(&mut self, view: &StateView, board: &BoardView) -> Result<(), String> {
         for lease in view.leases_on(board) {
             self.hold(lease)?;
@@ -80,14 +83,14 @@ impl ServedMachine {
             [(&board.failed, NodeState::Failed), (&board.drained, NodeState::Drained)]
         {
             for &node in nodes {
-                self.set_node(NodeId(node), state);
+                self.set_node(NodeId(node), state)?;
             }
         }
         for reservation in view.reservations_on(board) {
             self.reserve(reservation)?;
         }
         for waiting in view.waiting_on(board) {
-            self.enqueue(waiting);
+            self.enqueue(waiting)?;
         }
         Ok(())
     }
@@ -221,14 +224,14 @@ impl ServedMachine {
     }
 
     /// Adds a request to the queue. Returns the number of nodes that count against the quota.
-    pub(crate) fn enqueue(&mut self, waiting: &WaitingRequest) -> u64 {
+    pub(crate) fn enqueue(&mut self, waiting: &WaitingRequest) -> Result<u64, String> {
         let asked = micros(waiting.asked_ms);
         let job = job(JobId(waiting.id), waiting.request(), asked, waiting.estimate());
-        self.dispatcher.submit(job).expect("no other lease or request has its number");
-        self.quota_nodes(waiting)
+        self.dispatcher.submit(job).map_err(|error| error.to_string())?;
+        Ok(self.quota_nodes(waiting))
     }
 
-    /// Removes a request from the queue, wherever it is. Takes O(n) time.
+    /// Removes a request from the queue, unless it has just started. Takes O(n) time.
     pub(crate) fn withdraw(&mut self, id: u64) {
         let index = self.waiting().position(|other| other == id);
         if let Some(index) = index {
@@ -268,16 +271,20 @@ impl ServedMachine {
         }
     }
 
-    pub(crate) fn set_node(&mut self, node: NodeId, state: NodeState) {
-        const EXISTS: &str = "callers check that the node exists";
+    pub(crate) fn set_node(&mut self, node: NodeId, state: NodeState) -> Result<(), String> {
+        let changed = match state {
+            NodeState::Healthy => self.dispatcher.repair(node),
+            NodeState::Failed | NodeState::Drained => self.dispatcher.fail(node).map(drop),
+        };
+        changed.map_err(|error| error.to_string())?;
         self.failed.remove(&node);
         self.drained.remove(&node);
         match state {
-            NodeState::Healthy => return self.dispatcher.repair(node).expect(EXISTS),
-            NodeState::Failed => self.failed.insert(node),
-            NodeState::Drained => self.drained.insert(node),
-        };
-        self.dispatcher.fail(node).expect(EXISTS);
+            NodeState::Healthy => {}
+            NodeState::Failed => _ = self.failed.insert(node),
+            NodeState::Drained => _ = self.drained.insert(node),
+        }
+        Ok(())
     }
 
     /// Returns the node at the given coordinates, if they are on the machine.

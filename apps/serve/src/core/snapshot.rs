@@ -78,6 +78,7 @@ impl ServiceState {
         });
         let leases = self.leases.by_grant(None).into_iter().map(|lease| Lease::clone(lease));
         let waiting = self.boards.iter().flat_map(ServedMachine::waiting);
+        let reservations = self.reservations.values().map(|one| Reservation::clone(one));
         StateSnapshot {
             seq: self.seq,
             now_ms: self.now_ms,
@@ -87,11 +88,7 @@ impl ServiceState {
             machines: machines.collect(),
             leases: leases.collect(),
             waiting: waiting.map(|id| WaitingRequest::clone(&self.waiting[&id])).collect(),
-            reservations: self
-                .reservations
-                .values()
-                .map(|reservation| Reservation::clone(reservation))
-                .collect(),
+            reservations: reservations.collect(),
             kept: self.replies.iter().collect(),
             ended: self.ended.iter().map(|(id, tenant)| (id, tenant.to_string())).collect(),
         }
@@ -118,10 +115,7 @@ impl ServiceState {
         }
         for (board, machine) in state.boards.iter_mut().zip(&snapshot.machines) {
             for &(node, node_state) in &machine.nodes {
-                if node >= board.grid.nodes() {
-                    return Err(format!("node {node} is outside {}", board.grid));
-                }
-                board.set_node(pavior::NodeId(node), node_state);
+                board.set_node(pavior::NodeId(node), node_state)?;
             }
         }
         for waiting in &snapshot.waiting {

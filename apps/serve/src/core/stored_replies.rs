@@ -23,33 +23,34 @@ pub(crate) struct StoredReplies {
 }
 
 impl StoredReplies {
-    /// Returns the command digest and the reply that are stored under a key, if any.
+    /// Returns the command digest and the reply that are stored under a key, unless they have
+    /// expired.
     pub(crate) fn get(
         &self,
+        now_ms: u64,
         tenant: &str,
         key: &str,
     ) -> Option<(u64, Result<FormattedReply, String>)> {
         let number = self.numbers.get(&(tenant.to_string(), key.to_string()))?;
-        let (_, (_, stored)) = self.replies.get(*number)?;
+        let (_, (_, stored)) =
+            self.replies.get(*number).filter(|(_, (at, _))| !has_expired(*at, now_ms))?;
         let reply = stored.body.read().map(|body| FormattedReply { status: stored.status, body });
         Some((stored.digest, reply))
     }
 
-    /// Stores a reply, and evicts old replies if the limits are exceeded.
+    /// Evicts expired replies, stores a reply, and evicts old replies if the limits are exceeded.
     pub(crate) fn add(&mut self, now_ms: u64, reply: &StoredReply, limits: &ServiceLimits) {
+        while let Some((number, _, &(at, _))) = self.replies.first()
+            && has_expired(at, now_ms)
+        {
+            let removed = self.replies.remove(number);
+            self.forget(removed);
+        }
         let name = (reply.tenant.clone(), reply.key.clone());
         // A command with a known key is not executed again, so a key never gets a second reply.
         if !self.numbers.contains_key(&name) {
             let (tenant, amounts) = (reply.tenant.clone(), [1, size(reply)]);
             self.numbers.insert(name, self.replies.add(tenant, amounts, (now_ms, reply.clone())));
-        }
-        let old = |replies: &Shares<_, (u64, _), 2>| {
-            let (number, _, (at, _)) = replies.first()?;
-            (at.saturating_add(LIFETIME_MS) <= now_ms).then_some(number)
-        };
-        while let Some(number) = old(&self.replies) {
-            let removed = self.replies.remove(number);
-            self.forget(removed);
         }
         for (amount, most) in [limits.keys, MAX_BYTES].into_iter().enumerate() {
             while self.replies.total()[amount] > most {
@@ -69,6 +70,11 @@ impl StoredReplies {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, StoredReply)> + '_ {
         self.replies.iter().map(|(_, _, reply)| reply.clone())
     }
+}
+
+/// Returns true if a reply stored at the given time has expired.
+fn has_expired(at_ms: u64, now_ms: u64) -> bool {
+    at_ms.saturating_add(LIFETIME_MS) <= now_ms
 }
 
 /// Returns the size that counts against the limits, in bytes.

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use pavior::answers::forecasts::{Effort, Forecaster, Kind, QueueForecast, Start};
+use pavior::answers::forecasts::{Effort, ForecastError, Forecaster, Kind, QueueForecast, Start};
 use pavior::{JobId, Request, Time};
 
 use super::{MachineForecast, MachineForecasts};
@@ -26,6 +26,9 @@ pub(super) struct Learner {
     pub(super) forecasters: Vec<Option<Forecaster>>,
     /// The forecasts to update, in machine order.
     stale: Vec<Stale>,
+    /// The number of updates so far. Each one starts with another machine, because a time limit may
+    /// stop it before the last one.
+    updates: usize,
 }
 
 /// The outdated forecasts for a machine.
@@ -48,7 +51,7 @@ impl Learner {
         let oldest = history.oldest()?;
         let limits = ServiceLimits::default();
         let state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-        let mut learner = Learner { state, forecasters: Vec::new(), stale: Vec::new() };
+        let mut learner = Learner { state, forecasters: Vec::new(), stale: Vec::new(), updates: 0 };
         learner.update_machines();
         let first = learner.state.seq();
         history.scan(first, &mut |record| {
@@ -161,7 +164,9 @@ impl Learner {
 
     fn observe_end(&mut self, id: u64, at_ms: u64) {
         if let Some(lease) = self.state.leases.get(id).cloned() {
-            let length = micros(at_ms.saturating_sub(lease.start_ms));
+            // Downtime may delay the record of an expiry.
+            let end_ms = lease.expires_ms.map_or(at_ms, |expires_ms| at_ms.min(expires_ms));
+            let length = micros(end_ms.saturating_sub(lease.start_ms));
             self.with_forecaster(&lease.machine, |forecaster| forecaster.ended(JobId(id), length));
             self.invalidate(&lease.machine, None);
         } else if let Some(request) = self.state.waiting.get(&id).cloned() {
@@ -199,7 +204,11 @@ impl Learner {
     ) -> MachineForecasts {
         let now = micros(now_ms);
         let mut machines = MachineForecasts::new();
-        for (index, board) in self.state.boards.iter().enumerate() {
+        let boards = self.state.boards.iter().enumerate();
+        let count = boards.len();
+        let first = self.updates % count.max(1);
+        self.updates += 1;
+        for (index, board) in boards.cycle().skip(first).take(count) {
             let Some(forecaster) = &mut self.forecasters[index] else { continue };
             let name = &board.spec.name;
             let before = before.get(name);
@@ -219,7 +228,9 @@ impl Learner {
             forecaster.stop_by(stop.clone());
             let forecast = forecaster.forecast_waiting(board.dispatcher(), now, &outdated);
             let mut forecast = forecast.unwrap_or_else(|error| {
-                tracing::warn!(%error, "cannot compute forecasts for {name}");
+                if !matches!(error, ForecastError::Stopped) {
+                    tracing::warn!(%error, "cannot compute forecasts for {name}");
+                }
                 let experience = forecaster.experience();
                 QueueForecast { now, experience, ..QueueForecast::default() }
             });
@@ -256,4 +267,37 @@ fn kind_of_waiting(waiting: &WaitingRequest) -> Kind {
 pub(super) fn kind(tenant: &str, nodes: u32, stated_ms: Option<u64>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(tenant);
     Kind { user: Some(user), nodes, estimate: stated_ms.map(micros) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{Ask, Caller, Command, LeaseRequest, MachineSpec};
+
+    #[test]
+    fn the_length_of_an_expired_lease_does_not_include_downtime() {
+        let new_state = || ServiceState::new(ServiceLimits::default(), 1);
+        let (mut state, forecasters, stale) = (new_state(), Vec::new(), Vec::new());
+        let mut learner = Learner { state: new_state(), forecasters, stale, updates: 0 };
+        let spec = MachineSpec {
+            name: "default".to_string(),
+            machine: "mesh:8x8".to_string(),
+            strategy: "tff".to_string(),
+            scheduler: Some("easy".to_string()),
+            shape_rule: "compact".to_string(),
+        };
+        let event = Event::Configured { machines: vec![spec] };
+        let mut records = vec![ServiceRecord { seq: 1, at_ms: 0, event, kept: None }];
+        state.apply(&records[0]).unwrap();
+        let request = LeaseRequest { ttl_ms: Some(1000), ..LeaseRequest::of(Ask::Nodes(1)) };
+        for now_ms in [0, 100_000] {
+            let command = Command::Lease(request.clone());
+            state.decide(now_ms, &Caller::OPERATOR, None, command, &mut records);
+        }
+        for record in &records {
+            learner.apply(record).unwrap();
+        }
+        let past = learner.forecasters[0].as_ref().unwrap().past();
+        assert_eq!(past.usual(&kind("", 1, Some(1000))), Some(micros(1000)));
+    }
 }

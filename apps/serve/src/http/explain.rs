@@ -1,11 +1,9 @@
 //! Routes that explain refusals and waits, and answer what-if questions.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::Json;
-use axum::extract::{Extension, State};
 use pavior::answers::Queued;
 use pavior::answers::json::Point;
 use pavior::strategies::{Selection, explain};
@@ -13,14 +11,14 @@ use pavior::{BadName, Freedom, Grid, NodeId, Request};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::Fault;
 use super::body::request_body;
-use super::extract::JsonBody;
+use super::extract::Question;
 use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
-use super::{App, Fault};
 use crate::core::reply::WaitsFor;
 use crate::core::schema;
-use crate::core::{Caller, Problem, Reason, WaitingRequest, node_coordinates};
+use crate::core::{Problem, Reason, WaitingRequest, node_coordinates};
 use crate::diagnose::{self, Changes, Choice, Diagnosis};
 use crate::waits;
 
@@ -88,15 +86,13 @@ pub(crate) struct Explanation {
         Questioned, Missing
     )
 )]
-pub(crate) async fn explain(
-    State(app): State<Arc<App>>,
-    Extension(caller): Extension<Caller>,
-    JsonBody(body): JsonBody<ExplainBody>,
-) -> Result<Json<Explanation>, Fault> {
-    let ExplainBody { shape, nodes, freedom, strategies, machine, waiting } = body;
-    let body = WhatIfBody { shape, nodes, freedom, machine, ..WhatIfBody::default() };
-    let question = ExplainQuestion { body, strategies, waiting };
-    app.answer_question(&app.questions, &caller, move |moment| question.answer(moment)).await
+pub(crate) async fn explain(question: Question<ExplainBody>) -> Result<Json<Explanation>, Fault> {
+    let answer = |moment: &Moment, body: ExplainBody| {
+        let ExplainBody { shape, nodes, freedom, strategies, machine, waiting } = body;
+        let body = WhatIfBody { shape, nodes, freedom, machine, ..WhatIfBody::default() };
+        ExplainQuestion { body, strategies, waiting }.answer(moment)
+    };
+    question.answer(answer).await
 }
 
 /// Explains how the machine's strategy would decide on a request if certain leases had ended, or if
@@ -109,14 +105,12 @@ pub(crate) async fn explain(
         Questioned, Missing
     )
 )]
-pub(crate) async fn what_if(
-    State(app): State<Arc<App>>,
-    Extension(caller): Extension<Caller>,
-    JsonBody(body): JsonBody<WhatIfBody>,
-) -> Result<Json<Explanation>, Fault> {
-    let strategies = body.strategy.clone().map(|strategy| vec![strategy]);
-    let question = ExplainQuestion { body, strategies, waiting: None };
-    app.answer_question(&app.questions, &caller, move |moment| question.answer(moment)).await
+pub(crate) async fn what_if(question: Question<WhatIfBody>) -> Result<Json<Explanation>, Fault> {
+    let answer = |moment: &Moment, body: WhatIfBody| {
+        let strategies = body.strategy.clone().map(|strategy| vec![strategy]);
+        ExplainQuestion { body, strategies, waiting: None }.answer(moment)
+    };
+    question.answer(answer).await
 }
 
 /// A question for `explain` or `what_if`.

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::HeaderValue;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode};
+use futures_util::StreamExt;
 use pavior::text::message;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
 use super::body::parse;
+use super::form::MAX_BODY_BYTES;
 use super::reply::format_reply;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, LeaseRequest, Problem, Reply};
@@ -41,25 +43,40 @@ pub(crate) fn query_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<
     }
 }
 
-/// The body of a read-only request.
-pub(crate) struct JsonBody<T>(pub(crate) T);
+/// A read-only request with a body, and its caller.
+pub(crate) struct Question<T> {
+    pub(super) app: Arc<App>,
+    pub(super) caller: Caller,
+    pub(super) body: T,
+}
 
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for JsonBody<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Question<T> {
     type Rejection = Fault;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<JsonBody<T>, Fault> {
-        let bytes = read_body(request, app).await?;
-        Ok(JsonBody(parse(&bytes)?))
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Question<T>, Fault> {
+        let caller = caller_of(&request)?;
+        let bytes = read_body(request).await?;
+        Ok(Question { app: app.clone(), caller, body: parse(&bytes)? })
     }
 }
 
-async fn read_body(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
-    Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(),
-        status => {
-            Fault::new(status, "bad-request", "the request body could not be read completely")
+fn caller_of(request: &Request) -> Result<Caller, Fault> {
+    let caller = request.extensions().get::<Caller>().cloned();
+    caller.ok_or_else(|| Fault::internal(&"the route has no authentication layer"))
+}
+
+/// Reads a body into one buffer, because a list of small chunks would take much more memory.
+async fn read_body(request: Request) -> Result<Bytes, Fault> {
+    let (mut chunks, mut body) = (request.into_body().into_data_stream(), Vec::new());
+    while let Some(chunk) = chunks.next().await {
+        let chunk =
+            chunk.map_err(|_| Problem::bad("the request body could not be read completely"))?;
+        if body.len() + chunk.len() > MAX_BODY_BYTES {
+            return Err(Fault::large_body());
         }
-    })
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body.into())
 }
 
 /// The header that prevents a retried request from being executed twice.
@@ -85,10 +102,8 @@ pub(crate) struct Change {
 impl FromRequest<Arc<App>> for Change {
     type Rejection = Fault;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Change, Fault> {
-        let caller = request.extensions().get::<Caller>().cloned();
-        let caller = caller
-            .ok_or_else(|| Fault::internal(&"a mutating route has no authentication layer"))?;
+    async fn from_request(request: Request, _: &Arc<App>) -> Result<Change, Fault> {
+        let caller = caller_of(&request)?;
         let mut keys = request.headers().get_all("idempotency-key").iter();
         let key = keys.next().cloned();
         if keys.next().is_some() {
@@ -96,7 +111,7 @@ impl FromRequest<Arc<App>> for Change {
             return Err(Problem::bad(detail).into());
         }
         let query = request.uri().query().filter(|query| !query.is_empty()).map(str::to_string);
-        let bytes = read_body(request, app).await?;
+        let bytes = read_body(request).await?;
         Ok(Change { caller, key, query, bytes, is_diagnosed: true })
     }
 }
@@ -183,4 +198,25 @@ async fn diagnosis(
     }
     let (diagnoses, reader) = (app.diagnoses.clone(), caller.clone());
     app.diagnosis_queue.run(caller, move |_| diagnoses.diagnosis(&reader, &refusal)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use futures_util::FutureExt;
+    use futures_util::stream::repeat;
+
+    use super::*;
+
+    #[test]
+    fn a_body_in_many_chunks_is_read_up_to_the_limit() {
+        let read = |chunks| {
+            let chunk = Ok::<_, std::convert::Infallible>(Bytes::from_static(&[b'x'; 1024]));
+            let body = Body::from_stream(repeat(chunk).take(chunks));
+            read_body(Request::new(body)).now_or_never().unwrap()
+        };
+        let most = MAX_BODY_BYTES / 1024;
+        assert_eq!(read(most).unwrap().len(), MAX_BODY_BYTES);
+        assert_eq!(read(most + 1).unwrap_err().problem.status, 413);
+    }
 }

@@ -1,19 +1,15 @@
 //! The route that forecasts when a hypothetical request would start.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Extension, State};
 use pavior::answers::forecasts::StartJson;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::Fault;
 use super::body::{millis, request_body};
-use super::extract::JsonBody;
+use super::extract::Question;
 use super::questions::Moment;
 use super::statuses::{Conflict, Missing, Questioned};
-use super::{App, Fault};
-use crate::core::Caller;
 use crate::core::schema;
 use crate::forecasts::ForecastRequest;
 
@@ -52,9 +48,7 @@ pub(crate) struct ForecastReply {
     )
 )]
 pub(crate) async fn forecast(
-    State(app): State<Arc<App>>,
-    Extension(caller): Extension<Caller>,
-    JsonBody(body): JsonBody<ForecastBody>,
+    Question { app, caller, body }: Question<ForecastBody>,
 ) -> Result<Json<ForecastReply>, Fault> {
     let shared = app.clone();
     let answer = move |moment: &Moment| {

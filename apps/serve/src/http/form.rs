@@ -28,7 +28,7 @@ pub(super) const REPLY_HEADERS: [(HeaderName, HeaderValue); 2] = [
 pub(crate) async fn check(request: Request, next: Next) -> Result<Response, Fault> {
     if let Some(path) = request.extensions().get::<MatchedPath>() {
         let known = openapi::parameters(request.method(), path.as_str());
-        check_parameters(request.uri(), &known)?;
+        check_parameters(request.uri(), known)?;
     }
     if request.method() == Method::POST {
         check_media_type(&request)?;

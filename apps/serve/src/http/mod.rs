@@ -77,7 +77,7 @@ fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(changes::drain))
         .routes(routes!(changes::confirm))
         .routes(routes!(reservations::reservations, reservations::reserve))
-        .routes(routes!(reservations::cancel))
+        .routes(routes!(reservations::unreserve))
         .routes(routes!(machines::machine))
         .routes(routes!(machines::machines))
         .routes(routes!(reads::queue))
@@ -118,7 +118,6 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(public)
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
-        .layer(axum::extract::DefaultBodyLimit::max(form::MAX_BODY_BYTES))
         .layer(from_fn_with_state(app.clone(), middleware::observe))
         .with_state(app)
 }

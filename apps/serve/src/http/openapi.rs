@@ -14,9 +14,6 @@ use utoipa::openapi::{OpenApi, RefOr};
 use super::problem::ProblemReply;
 use super::{Access, App, Fault, api_routes};
 
-/// The routes that require no authentication.
-const PUBLIC: [&str; 2] = ["/healthz", "/readyz"];
-
 /// The OpenAPI document, without the parts that depend on the service's options.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     #[derive(utoipa::OpenApi)]
@@ -34,26 +31,29 @@ static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     document
 });
 
-/// Each route's query parameters, by method and path.
-static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::new(|| {
-    let mut parameters = HashMap::new();
+type Parameters = HashMap<&'static str, HashMap<Method, Vec<&'static str>>>;
+
+/// Each route's query parameters, by path and method.
+static PARAMETERS: LazyLock<Parameters> = LazyLock::new(|| {
+    let mut parameters = Parameters::new();
     for (path, item) in &DOCUMENT.paths.paths {
         for (method, operation) in [(Method::GET, &item.get), (Method::POST, &item.post)] {
             if let Some(operation) = operation {
-                parameters.insert((method, path.clone()), query_parameters(operation));
+                let names = query_parameters(operation);
+                parameters.entry(path.as_str()).or_default().insert(method, names);
             }
         }
     }
     // The page reads this parameter; the service ignores it.
-    parameters.insert((Method::GET, "/".to_string()), vec!["flat".to_string()]);
+    parameters.insert("/", HashMap::from([(Method::GET, vec!["flat"])]));
     parameters
 });
 
-fn query_parameters(operation: &Operation) -> Vec<String> {
+fn query_parameters(operation: &Operation) -> Vec<&str> {
     let parameters = operation.parameters.iter().flatten();
     let names = parameters.filter_map(|parameter| match parameter {
         RefOr::T(parameter) if parameter.parameter_in == ParameterIn::Query => {
-            Some(parameter.name.clone())
+            Some(parameter.name.as_str())
         }
         _ => None,
     });
@@ -61,10 +61,10 @@ fn query_parameters(operation: &Operation) -> Vec<String> {
 }
 
 /// Returns a route's query parameters.
-pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
+pub(crate) fn parameters(method: &Method, path: &str) -> &'static [&'static str] {
     let method = if method == Method::HEAD { &Method::GET } else { method };
-    let parameters = PARAMETERS.get(&(method.clone(), path.to_string()));
-    parameters.into_iter().flatten().map(String::as_str).collect()
+    let parameters = PARAMETERS.get(path).and_then(|methods| methods.get(method));
+    parameters.map_or(&[], Vec::as_slice)
 }
 
 /// Returns the document, adapted to the machines' numbers of axes and to the required
@@ -108,15 +108,16 @@ fn add_security(document: &mut Value, access: &Access) {
     }
     document["components"]["securitySchemes"] = schemes;
     let Some(paths) = document["paths"].as_object_mut() else { return };
-    for (_, item) in paths.iter_mut().filter(|(path, _)| !PUBLIC.contains(&path.as_str())) {
+    let [_, public] = api_routes().map(|router| router.into_openapi().paths.paths);
+    for (_, item) in paths.iter_mut().filter(|(path, _)| !public.contains_key(*path)) {
         for (_, operation) in item.as_object_mut().into_iter().flatten() {
             operation["security"] = ways.clone().into();
         }
     }
 }
 
-/// Widens integers in bodies to unsigned 64-bit, because `int64` would exclude the upper half of
-/// their range.
+/// Widens integers in bodies to 64 bits, because `int64` would exclude the upper half of their
+/// range. Integers without a minimum, such as those in job names, may also be negative.
 fn widen_integers(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

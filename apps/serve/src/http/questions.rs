@@ -8,6 +8,7 @@ use pavior::Request;
 use pavior::workload::Shaper;
 
 use super::body::NodesRequested;
+use super::extract::Question;
 use super::fair_queue::{FairQueue, StopFlag};
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Problem, Reason, ServedMachine, StateView};
@@ -36,6 +37,17 @@ impl App {
             answer(&Moment { view, caller: owner, now_ms, seed, stop: stop.clone() })
         };
         Ok(Json(queue.run(caller, work).await??))
+    }
+}
+
+impl<B: Send + 'static> Question<B> {
+    /// Answers the question in the current state when the caller's turn comes.
+    pub(super) async fn answer<T: Send + 'static>(
+        self,
+        answer: impl FnOnce(&Moment, B) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<Json<T>, Fault> {
+        let Question { app, caller, body } = self;
+        app.answer_question(&app.questions, &caller, |moment| answer(moment, body)).await
     }
 }
 

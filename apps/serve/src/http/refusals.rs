@@ -62,15 +62,17 @@ impl Refusals {
         };
         for (request, reply) in requests.into_iter().zip(replies) {
             if let (Some(request), Some(problem)) = (request, refusal(reply)) {
-                self.add(RefusedEntry::of(app, caller, request, problem));
+                self.add(|id| RefusedEntry::of(id, app, caller, request, problem));
             }
         }
     }
 
-    fn add(&self, entry: RefusedEntry) {
+    /// Adds an entry, which is created from its number.
+    fn add(&self, entry: impl FnOnce(u64) -> RefusedEntry) {
         let mut entries = self.0.lock();
         let id = entries.number();
-        entries.insert(id, entry.tenant.clone(), [1], RefusedEntry { id, ..entry });
+        let entry = entry(id);
+        entries.insert(id, entry.tenant.clone(), [1], entry);
         if entries.total() > [MAX_REFUSALS] {
             entries.remove_from_largest(0);
         }
@@ -96,14 +98,20 @@ impl Refusals {
 }
 
 impl RefusedEntry {
-    fn of(app: &App, caller: &Caller, request: LeaseRequest, problem: &Problem) -> RefusedEntry {
+    fn of(
+        id: u64,
+        app: &App,
+        caller: &Caller,
+        request: LeaseRequest,
+        problem: &Problem,
+    ) -> RefusedEntry {
         let grid = app.grid(request.machine.as_deref());
         let (nodes, shape) = match request.ask {
             Ask::Shape(sides) => (pavior::boxes::volume(sides), Some(Point::of(grid, sides))),
             Ask::Nodes(nodes) | Ask::Beyond(nodes) => (u64::from(nodes), None),
         };
         RefusedEntry {
-            id: 0,
+            id,
             at: Instant(app.writer.clock.now_ms()),
             machine: request.machine.unwrap_or_else(|| app.machines[0].0.name.clone()),
             tenant: request.tenant.or_else(|| caller.tenant.clone()),
@@ -118,10 +126,9 @@ impl RefusedEntry {
 
 /// Returns the problem in a reply if the problem counts as a refusal.
 fn refusal(reply: &Reply) -> Option<&Problem> {
+    use Reason::{OverQuota, Refused, Reserved};
     match reply {
-        Reply::Problem(problem)
-            if matches!(problem.reason, Reason::Refused(_) | Reason::OverQuota) =>
-        {
+        Reply::Problem(problem) if matches!(problem.reason, Refused(_) | OverQuota | Reserved) => {
             Some(problem)
         }
         _ => None,
@@ -173,9 +180,9 @@ pub(crate) async fn refusals(
 mod tests {
     use super::*;
 
-    fn entry(tenant: &str) -> RefusedEntry {
-        RefusedEntry {
-            id: 0,
+    fn entry(tenant: &str) -> impl FnOnce(u64) -> RefusedEntry {
+        |id| RefusedEntry {
+            id,
             at: Instant(0),
             machine: "m".into(),
             tenant: Some(tenant.into()),

@@ -40,8 +40,8 @@ pub(crate) struct ReservationBody {
     /// The end of the reservation, after which jobs may run on the nodes again.
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     to: String,
-    /// The reservation's name.
-    #[schema(max_length = 255)]
+    /// The reservation's name, at most 255 bytes long in UTF-8.
+    #[schema(min_length = 1, max_length = 255)]
     name: Option<String>,
     /// The machine's name. Defaults to the first machine.
     machine: Option<String>,
@@ -84,19 +84,20 @@ pub(crate) async fn reservations(
 }
 
 impl Reservations {
-    /// Describes the selected reservations. Takes time proportional to their number and to the
-    /// number of leases.
+    /// Describes the selected reservations. Compares each box of a reservation with each box of the
+    /// visible leases.
     fn of(app: &App, view: &StateView, caller: &Caller, query: &ReservationsQuery) -> Reservations {
         let visible = || {
             let leases = view.leases.values().map(|lease| &**lease);
             leases.filter(|lease| caller.may_touch(&lease.tenant))
         };
-        let machine = query.machine.as_deref();
+        let (machine, now_ms) = (query.machine.as_deref(), app.writer.clock.now_ms());
         let reservations = view.reservations.iter();
         let reservations = reservations
             .filter(|reservation| machine.is_none_or(|name| reservation.machine == name))
             .map(|reservation| {
-                ReservationReply::of(app.grid(Some(&reservation.machine)), reservation, visible())
+                let grid = app.grid(Some(&reservation.machine));
+                ReservationReply::of(grid, reservation, now_ms, visible())
             })
             .collect();
         Reservations { seq: view.seq, reservations }
@@ -129,7 +130,7 @@ pub(crate) async fn reserve(State(app): State<Arc<App>>, change: Change) -> Resu
         (status = 200, description = "the canceled reservation", body = ReservationReply), Named
     )
 )]
-pub(crate) async fn cancel(
+pub(crate) async fn unreserve(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     change: Change,

@@ -1,9 +1,6 @@
 //! The route that plans how to free nodes by a deadline.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Extension, State};
 use pavior::answers::json::Place;
 use pavior::answers::{DelayedJob, Room, RoomBy, RoomQuestion, SearchLimits};
 use pavior::scheduling::Selection;
@@ -11,12 +8,12 @@ use pavior::{Grid, JobId, NodeId, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::Fault;
 use super::body::{instant, millis, request_body};
-use super::extract::JsonBody;
+use super::extract::Question;
 use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
-use super::{App, Fault};
-use crate::core::{Caller, Instant, Problem, micros, node_coordinates, schema};
+use crate::core::{Instant, Problem, micros, node_coordinates, schema};
 use crate::plan;
 
 /// The maximum number of nodes to drain.
@@ -107,13 +104,9 @@ pub(crate) struct Delayed {
     request_body = RoomBody,
     responses((status = 200, description = "the plan", body = RoomAnswer), Questioned, Missing)
 )]
-pub(crate) async fn room(
-    State(app): State<Arc<App>>,
-    Extension(caller): Extension<Caller>,
-    JsonBody(body): JsonBody<RoomBody>,
-) -> Result<Json<RoomAnswer>, Fault> {
-    caller.may_see_moves()?;
-    app.answer_question(&app.questions, &caller, move |moment| plan_room(moment, &body)).await
+pub(crate) async fn room(question: Question<RoomBody>) -> Result<Json<RoomAnswer>, Fault> {
+    question.caller.may_see_moves()?;
+    question.answer(|moment, body| plan_room(moment, &body)).await
 }
 
 fn plan_room(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {

@@ -27,8 +27,8 @@ problems! {
         400: "a parameter or value is invalid",
         401: "the caller is not authenticated",
         403: "the caller is not allowed to do this, or a page from another site sent the request",
-        431: "the request head is too large",
         429: "the tenant has exceeded its rate limit; try again after `Retry-After` seconds",
+        431: "the request head is too large",
         500: "an internal error occurred; see the service log",
         503: "the service is unavailable; see `reason`",
     }
@@ -42,11 +42,11 @@ problems! {
     Keyed {
         422: "the Idempotency-Key was used for a different request",
     }
-    /// Problems of routes that refer to a lease, machine, node or strategy.
+    /// Problems of routes that refer to a named object, such as a lease or a machine.
     Missing {
         404: "an object named in the request does not exist",
     }
-    /// Problems of routes that change leases or nodes.
+    /// Problems of routes that request nodes or change leases.
     Conflict {
         409: "the request is refused, the epoch is stale, or the lease has ended",
     }
@@ -65,12 +65,15 @@ problems! {
     }
 }
 
-/// The union of two sets of problems.
+/// The union of two disjoint sets of problems.
 pub(crate) struct Both<A, B>(PhantomData<(A, B)>);
 
 impl<A: IntoResponses, B: IntoResponses> IntoResponses for Both<A, B> {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        A::responses().into_iter().chain(B::responses()).collect()
+        let (mut all, more) = (A::responses(), B::responses());
+        assert!(more.keys().all(|status| !all.contains_key(status)), "the sets are disjoint");
+        all.extend(more);
+        all
     }
 }
 

@@ -40,7 +40,9 @@ struct Budget {
 struct Charge {
     budget: Arc<Budget>,
     party: Party,
-    entries: Vec<u64>,
+    bytes: usize,
+    /// The number of its entry, which is replaced when the charge grows; 0 for an empty charge.
+    entry: u64,
 }
 
 impl Budget {
@@ -50,7 +52,7 @@ impl Budget {
 
     /// Returns an empty charge.
     fn charge(self: &Arc<Budget>, caller: &Caller) -> Charge {
-        Charge { budget: self.clone(), party: Party::of(caller), entries: Vec::new() }
+        Charge { budget: self.clone(), party: Party::of(caller), bytes: 0, entry: 0 }
     }
 
     /// Returns true if a caller may use more memory.
@@ -72,27 +74,31 @@ impl Budget {
 impl Charge {
     /// Adds bytes to the charge if they fit, and returns true if they do.
     fn try_add(&mut self, bytes: usize) -> bool {
-        let mut used = self.budget.used.lock();
-        let fits = self.budget.fits(&used, &self.party, bytes);
+        let budget = self.budget.clone();
+        let mut used = budget.used.lock();
+        let fits = budget.fits(&used, &self.party, bytes);
         if fits {
-            self.entries.push(used.add(self.party.clone(), [bytes], ()));
+            self.grow(&mut used, bytes);
         }
         fits
     }
 
     /// Adds bytes to the charge even if they exceed the limit.
     fn add(&mut self, bytes: usize) {
-        let mut used = self.budget.used.lock();
-        self.entries.push(used.add(self.party.clone(), [bytes], ()));
+        let budget = self.budget.clone();
+        self.grow(&mut budget.used.lock(), bytes);
+    }
+
+    fn grow(&mut self, used: &mut Shares<Party, (), 1>, bytes: usize) {
+        used.remove(self.entry);
+        self.bytes += bytes;
+        self.entry = used.add(self.party.clone(), [self.bytes], ());
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        let mut used = self.budget.used.lock();
-        for number in self.entries.drain(..) {
-            used.remove(number);
-        }
+        self.budget.used.lock().remove(self.entry);
     }
 }
 
@@ -105,6 +111,7 @@ pub(crate) struct Traffic {
 /// A request that may change something or has a body.
 pub(super) struct Received {
     charge: Mutex<Charge>,
+    is_change: bool,
     /// The reason why the body could not be read completely.
     fault: OnceLock<Fault>,
 }
@@ -126,14 +133,15 @@ impl Traffic {
         request: Request,
     ) -> Result<(Request, Option<Arc<Received>>), Fault> {
         let is_empty = request.body().is_end_stream();
-        if is_empty && request.method().is_safe() {
+        let is_change = !request.method().is_safe();
+        if is_empty && !is_change {
             return Ok((request, None));
         }
-        if !self.replies.is_open(caller) {
+        if is_change && !self.replies.is_open(caller) {
             return Err(busy("too many earlier replies have not been read yet"));
         }
         let charge = Mutex::new(self.bodies.charge(caller));
-        let received = Arc::new(Received { charge, fault: OnceLock::new() });
+        let received = Arc::new(Received { charge, is_change, fault: OnceLock::new() });
         let limit = |body| if is_empty { body } else { limit_body(body, received.clone()) };
         Ok((request.map(limit), Some(received)))
     }
@@ -157,7 +165,7 @@ impl Traffic {
             return Fault::internal(&"a reply ended early").into_response();
         };
         let mut charge = self.replies.charge(caller);
-        if received.is_some() {
+        if received.is_some_and(|received| received.is_change) {
             charge.add(bytes.len());
         } else if !charge.try_add(bytes.len()) {
             return busy("too many earlier replies have not been read yet").into_response();
@@ -254,11 +262,13 @@ mod tests {
         assert!(!budget.charge(&of("b")).try_add(1));
     }
 
-    #[test]
-    fn a_change_without_a_body_is_rejected_before_it_is_executed_or_is_answered() {
+    #[tokio::test]
+    async fn a_change_without_a_body_is_rejected_before_it_is_executed_or_is_answered() {
         let (traffic, tenant) = (Traffic::new(), Caller { tenant: Some("a".to_string()) });
-        let request = |method| Request::builder().method(method).body(Body::empty()).unwrap();
-        let (_, received) = traffic.receive(&tenant, request("POST")).unwrap();
+        let request = |method, body: &'static str| {
+            Request::builder().method(method).body(Body::from(body)).unwrap()
+        };
+        let (_, received) = traffic.receive(&tenant, request("POST", "")).unwrap();
         let mut unread = traffic.replies.charge(&tenant);
         assert!(unread.try_add(MAX_REPLIES_BYTES / 4));
         let status = |received| {
@@ -266,8 +276,25 @@ mod tests {
             traffic.send(&tenant, reply, received).now_or_never().unwrap().status()
         };
         assert_eq!(status(received), StatusCode::OK);
-        assert!(traffic.receive(&tenant, request("POST")).is_err());
-        let (_, received) = traffic.receive(&tenant, request("GET")).unwrap();
-        assert_eq!(status(received), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(traffic.receive(&tenant, request("POST", "")).is_err());
+        // A body does not turn a read into a change.
+        for body in ["", "{}"] {
+            let (_, received) = traffic.receive(&tenant, request("GET", body)).unwrap();
+            assert_eq!(status(received), StatusCode::SERVICE_UNAVAILABLE);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_in_many_chunks_is_charged_as_one_entry() {
+        let traffic = Traffic::new();
+        let chunk = Ok::<_, std::convert::Infallible>(Bytes::from_static(b"x"));
+        let chunks = futures_util::stream::repeat(chunk).take(UNCOUNTED_BYTES + 100);
+        let request = Request::new(Body::from_stream(chunks));
+        let (request, received) = traffic.receive(&Caller::OPERATOR, request).unwrap();
+        axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap();
+        assert_eq!(traffic.bodies.used.lock().iter().count(), 1);
+        assert_eq!(traffic.bodies.used.lock().total(), [100]);
+        drop(received);
+        assert_eq!(traffic.bodies.used.lock().total(), [0]);
     }
 }

@@ -1,20 +1,17 @@
 //! The route that plans how to make room for a request by moving leases.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Extension, State};
 use pavior::JobId;
 use pavior::answers::SearchLimits;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::Fault;
 use super::body::request_body;
-use super::extract::JsonBody;
+use super::extract::Question;
 use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
-use super::{App, Fault};
-use crate::core::{Caller, JobName, Problem};
+use crate::core::{JobName, Problem};
 use crate::plan::{self, Plan};
 
 request_body! {
@@ -33,13 +30,9 @@ request_body! {
     request_body = UnblockBody,
     responses((status = 200, description = "the plan", body = Plan), Questioned, Missing)
 )]
-pub(crate) async fn unblock(
-    State(app): State<Arc<App>>,
-    Extension(caller): Extension<Caller>,
-    JsonBody(body): JsonBody<UnblockBody>,
-) -> Result<Json<Plan>, Fault> {
-    caller.may_see_moves()?;
-    app.answer_question(&app.questions, &caller, move |moment| plan_moves(moment, &body)).await
+pub(crate) async fn unblock(question: Question<UnblockBody>) -> Result<Json<Plan>, Fault> {
+    question.caller.may_see_moves()?;
+    question.answer(|moment, body| plan_moves(moment, &body)).await
 }
 
 fn plan_moves(moment: &Moment, body: &UnblockBody) -> Result<Plan, Problem> {

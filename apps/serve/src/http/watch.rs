@@ -207,11 +207,11 @@ impl Watcher {
             match self.app.writer.after(self.last) {
                 Next::Records(group) => {
                     let from = group.partition_point(|entry| entry.record.seq <= self.last);
-                    for Recorded { record, sent } in &group[from..] {
+                    for Recorded { record, text } in &group[from..] {
                         self.last = record.seq;
                         if self.may_see(record) {
-                            let sent = sent.get_or_init(|| event(&self.app, record).into());
-                            self.ready.extend_from_slice(sent.as_bytes());
+                            let text = text.get_or_init(|| event(&self.app, record).into());
+                            self.ready.extend_from_slice(text.as_bytes());
                         }
                     }
                 }
@@ -316,7 +316,7 @@ fn event_data(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)
         Event::Reserved { reservation } => {
             let grid = app.grid(Some(&reservation.machine));
             // Only `GET /v1/reservations` lists the leases that conflict with a reservation.
-            let reservation = reply::ReservationReply::of(grid, reservation, [].into_iter());
+            let reservation = reply::ReservationReply::of(grid, reservation, 0, [].into_iter());
             ("reserved", json!({ "reservation": reservation }))
         }
         Event::Unreserved { id, why } => ("unreserved", json!({ "id": id, "why": why })),

@@ -76,13 +76,10 @@ impl LineSession {
         if dry_run {
             let request = self.state.request(MACHINE, ask).with_freedom(freedom);
             return Ok(match self.state.probe(MACHINE, &request) {
-                Ok(choice) => json!({
-                    "job": job,
-                    "granted": true,
-                    "nodes": choice.nodes(),
-                    "requested": request.nodes,
-                    "parts": Place::all(self.grid(), choice.parts()),
-                }),
+                Ok(choice) => {
+                    let parts = Place::all(self.grid(), choice.parts());
+                    granted_answer(&job, choice.nodes().into(), request.nodes.into(), &parts)
+                }
                 Err(refusal) => refusal_answer(&job, refusal.word()),
             });
         }
@@ -148,16 +145,14 @@ fn lease_request(ask: Ask, job: JobName) -> LeaseRequest {
 
 fn answer_to(job: &JobName, reply: &Reply) -> Value {
     match reply {
-        Reply::Granted(lease) => json!({
-            "job": job,
-            "granted": true,
-            "nodes": lease.nodes,
-            "requested": lease.requested,
-            "parts": lease.parts,
-        }),
+        Reply::Granted(lease) => granted_answer(job, lease.nodes, lease.requested, &lease.parts),
         Reply::Problem(problem) => refusal_answer(job, problem.reason.word()),
         _ => unreachable!("a request for nodes is granted or refused"),
     }
+}
+
+fn granted_answer(job: &JobName, nodes: u64, requested: u64, parts: &[Place]) -> Value {
+    json!({ "job": job, "granted": true, "nodes": nodes, "requested": requested, "parts": parts })
 }
 
 fn refusal_answer(job: &JobName, word: &str) -> Value {

@@ -13,7 +13,7 @@ use super::{Each, History, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
 /// The text between the name of a truncated file and the offset of the cut.
-const CUT_INFIX: &str = ".cut-";
+pub(super) const CUT_INFIX: &str = ".cut-";
 /// The maximum number of saved journal tails.
 const MAX_CUTS: usize = 8;
 /// The file for a snapshot that is being saved. After a crash, the next snapshot overwrites it.

@@ -61,12 +61,7 @@ pub(crate) struct Guarded {
     _folder: tempfile::TempDir,
 }
 
-pub(crate) fn guarded(tokens: Option<&str>, client_ca: bool) -> Guarded {
-    guarded_with(tokens, client_ca, |_| {})
-}
-
-/// Like [`guarded`], but with more options.
-pub(crate) fn guarded_with(
+pub(crate) fn guarded(
     tokens: Option<&str>,
     client_ca: bool,
     change: impl FnOnce(&mut Setup),
@@ -107,7 +102,7 @@ const ASK: &str = r#"{"shape":[2,2]}"#;
 #[test]
 fn a_bearer_token_over_tls() {
     let tokens = "operator-hush-1\ntenant-hush-2 tenant=a quota=8\n";
-    let guarded = guarded(Some(tokens), false);
+    let guarded = guarded(Some(tokens), false, |_| {});
     let lease = guarded.client(None, Some("tenant-hush-2")).post("/v1/leases", ASK);
     assert_eq!((lease.status, &lease.json()["tenant"]), (201, &json!("a")));
     let mut operator = guarded.client(None, Some("operator-hush-1"));
@@ -137,7 +132,7 @@ fn a_bearer_token_over_tls() {
 
 #[test]
 fn a_client_certificate_is_a_tenant() {
-    let guarded = guarded(None, true);
+    let guarded = guarded(None, true, |_| {});
     let by = |names: &[&str]| Some(certificate(&guarded.clients, names).0);
     let lease = guarded.client(by(&["a.example"]), None).post("/v1/leases", ASK);
     assert_eq!((lease.status, &lease.json()["tenant"]), (201, &json!("a.example")));
@@ -166,7 +161,7 @@ fn a_client_certificate_is_a_tenant() {
 
 #[test]
 fn a_certificate_and_a_token_are_both_accepted() {
-    let guarded = guarded(Some("operator-hush-1\n"), true);
+    let guarded = guarded(Some("operator-hush-1\n"), true, |_| {});
     let named = certificate(&guarded.clients, &["a.example"]).0;
     let (certificate, key) = &named;
     let again = || Some((certificate.clone(), key.clone_key()));

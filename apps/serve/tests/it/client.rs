@@ -32,13 +32,8 @@ impl Reply {
 
     /// Checks a problem's status and reason.
     pub(crate) fn is(&self, status: u16, reason: &str) {
-        self.problem();
-        assert_eq!(
-            (self.status, &self.json()["reason"]),
-            (status, &reason.into()),
-            "{}",
-            self.text
-        );
+        let found = (self.problem(), self.json()["reason"].clone());
+        assert_eq!(found, (status, reason.into()), "{}", self.text);
     }
 
     /// Returns the detail text of a problem.
@@ -151,31 +146,18 @@ impl Client {
         body: impl Display,
         more: &[(&str, &str)],
     ) -> Result<Reply> {
-        let reply = self.exchange(method, path, &body.to_string(), more);
-        if reply.is_err() {
-            self.stream = None;
-        }
-        reply
-    }
-
-    fn exchange(
-        &mut self,
-        method: &str,
-        path: &str,
-        body: &str,
-        more: &[(&str, &str)],
-    ) -> Result<Reply> {
-        if self.used.elapsed() > IDLE {
-            self.stream = None;
-        }
+        let text = self.format(method, path, &body.to_string(), more);
+        // After an error, the connection is not reused.
+        let open = self.stream.take().filter(|_| self.used.elapsed() <= IDLE);
         self.used = Instant::now();
-        let text = self.format(method, path, body, more);
-        let stream = match &mut self.stream {
+        let mut stream = match open {
             Some(stream) => stream,
-            closed => closed.insert(connect(&self.address, self.tls.as_ref())?),
+            None => connect(&self.address, self.tls.as_ref())?,
         };
         stream.get_mut().write_all(text.as_bytes())?;
-        receive(stream)
+        let reply = receive(&mut stream)?;
+        self.stream = Some(stream);
+        Ok(reply)
     }
 
     /// Formats a request.

@@ -132,8 +132,9 @@ impl Simulated {
         inner.durable.insert(name.to_string(), file);
     }
 
-    /// Opens one more file. Fails if no file descriptors are left.
+    /// Counts an operation that opens a file. Also fails if no file descriptors are left.
     fn open_another(&self) -> io::Result<()> {
+        self.operate()?;
         let mut inner = self.0.lock().unwrap();
         if inner.exhausted == 0 {
             return Ok(());
@@ -238,13 +239,11 @@ fn tear(bytes: &mut Vec<u8>, offset: usize, data: &[u8], random: &mut Random) {
 
 impl Disk for Simulated {
     fn list(&self) -> io::Result<Vec<String>> {
-        self.operate()?;
         self.open_another()?;
         Ok(self.0.lock().unwrap().seen.keys().cloned().collect())
     }
 
     fn read(&self, name: &str) -> io::Result<Vec<u8>> {
-        self.operate()?;
         self.open_another()?;
         let inner = self.0.lock().unwrap();
         let file = inner.seen.get(name).ok_or(io::ErrorKind::NotFound)?;
@@ -252,7 +251,6 @@ impl Disk for Simulated {
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
-        self.operate()?;
         self.open_another()?;
         let mut inner = self.0.lock().unwrap();
         let existing = inner.seen.get(name).copied();

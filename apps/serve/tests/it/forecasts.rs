@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::client::{Client, find, has, millis, until};
-use crate::server::{Setup, fresh, served};
+use crate::server::{Setup, fresh, served, shared};
 use crate::workload::in_batches;
 
 /// Configures two machines with the `fcfs` scheduler.
@@ -239,12 +239,8 @@ fn requests_do_not_wait_while_past_records_are_read() {
 
 #[test]
 fn a_tenant_sees_no_forecasts_of_others() {
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a", "b"]);
-        two(setup);
-    });
-    let [mut root, mut a, mut b] =
-        ["root-secret", "a-secret", "b-secret"].map(|one| server.of(one));
+    let (server, mut root) = shared(&["a", "b"], two);
+    let (mut a, mut b) = (server.of("a-secret"), server.of("b-secret"));
     a.lease(whole("default", "secret-runs"));
     let theirs = a.lease(whole("default", "secret-waits"));
     let own = b.lease(whole("default", "own"));

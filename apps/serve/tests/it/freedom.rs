@@ -2,14 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::server::served;
+use crate::server::served_by;
 
 #[test]
 fn a_request_is_placed_within_its_freedom() {
-    let (_server, mut client) = served(|setup| {
-        setup.machine = "mesh:4x4".into();
-        setup.scheduler = Some("fcfs".into());
-    });
+    let (_server, mut client) = served_by("fcfs", |setup| setup.machine = "mesh:4x4".into());
     // The only free nodes are the seven in column 1 and row 1, and no box of five nodes fits there.
     for [base, sides] in [[[0, 0], [1, 1]], [[2, 0], [2, 1]], [[0, 2], [1, 2]], [[2, 2], [2, 2]]] {
         let hold = json!({ "parts": [{ "base": base, "sides": sides }] });

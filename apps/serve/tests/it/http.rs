@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::client::{Client, batch, has, holder, millis, watch};
-use crate::server::{fresh, served};
+use crate::server::{fresh, served, served_by};
 
 #[test]
 fn a_lease_is_granted_renewed_and_ended() {
@@ -123,7 +123,7 @@ fn removed_records_cannot_be_read() {
 
 #[test]
 fn waiting_requests_start_in_the_order_of_the_scheduler() {
-    let (_server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
+    let (_server, mut client) = served_by("fcfs", |_| {});
     let first = client.lease(r#"{"shape":[8,8]}"#);
     let waits = client.post("/v1/leases?wait=true", r#"{"shape":[4,4],"job":"w"}"#);
     assert_eq!((waits.status, &waits.json()["state"]), (202, &json!("waiting")));

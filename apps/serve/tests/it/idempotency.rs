@@ -1,7 +1,11 @@
 //! Tests requests repeated with the same `Idempotency-Key`.
 
+use pavior_serve::core::{Caller, Command, FormattedReply, IdempotencyKey};
+use pavior_serve::service::format_reply;
+
 use crate::client::holder;
-use crate::server::{fresh, served};
+use crate::decisions::begin;
+use crate::server::{fresh, served, served_by};
 
 #[test]
 fn a_key_gives_the_same_reply_even_after_a_kill() {
@@ -17,6 +21,29 @@ fn a_key_gives_the_same_reply_even_after_a_kill() {
     assert_eq!(client.keyed("/v1/leases", r#"{"shape":[8,2]}"#, "k-2"), refused);
     client.keyed("/v1/leases", r#"{"shape":[1,1]}"#, "k-1").is(422, "key-reused");
     assert_eq!(client.get("/v1/leases").json()["leases"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_key_may_be_used_for_another_request_after_a_day() {
+    const DAY_MS: u64 = 24 * 3600 * 1000;
+    let (mut state, _) = begin(None);
+    let mut records = Vec::new();
+    let mut send = |now_ms: u64, digest: u64| {
+        let key = IdempotencyKey { key: "k".into(), digest, write: format_reply };
+        let command = Command::StoreReply(FormattedReply { status: 409, body: digest.to_string() });
+        let caller = &Caller::OPERATOR;
+        let decision = state.decide(now_ms, caller, Some(&key), command, &mut records);
+        format_reply(&decision.reply)
+    };
+    assert_eq!(send(0, 1).body, "1");
+    assert_eq!(send(DAY_MS - 1, 2).status, 422);
+    assert_eq!([send(DAY_MS, 2).body, send(DAY_MS + 1, 2).body], ["2", "2"]);
+    assert_eq!(send(DAY_MS + 1, 1).status, 422);
+    let (mut replayed, _) = begin(None);
+    for record in &records {
+        replayed.apply(record).unwrap();
+    }
+    assert_eq!(replayed.snapshot(), state.snapshot());
 }
 
 #[test]
@@ -50,7 +77,7 @@ fn every_change_with_a_repeated_key_is_made_once() {
 
 #[test]
 fn a_key_is_bound_to_the_query() {
-    let (_server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
+    let (_server, mut client) = served_by("fcfs", |_| {});
     client.post("/v1/leases", r#"{"shape":[8,8]}"#);
     let mut asked = |path: &str| client.keyed(path, r#"{"nodes":1}"#, "k");
     let waits = asked("/v1/leases?wait=true");

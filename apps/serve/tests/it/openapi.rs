@@ -107,6 +107,14 @@ fn every_route_lists_its_problems() {
 }
 
 #[test]
+fn only_numbers_in_job_names_may_be_negative() {
+    let document = document(None);
+    let schemas = &document["components"]["schemas"];
+    assert_eq!(schemas["Choice"]["properties"]["index"]["minimum"], 0);
+    assert_eq!(schemas.to_string().matches(&i64::MIN.to_string()).count(), 1, "{}", schemas["Job"]);
+}
+
+#[test]
 fn the_document_describes_authentication() {
     let token = json!([{ "token": [] }]);
     for (tokens, asked) in [(None, json!([{}, { "token": [] }])), (Some("secret\n"), token)] {

@@ -3,16 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::server::{Server, fresh, served};
+use crate::reservations::at;
+use crate::server::{Server, served, shared};
 
 /// Starts a server that has refused two requests from tenant a and one from tenant b while 33 nodes
 /// were busy.
 pub(crate) fn refusing() -> Server {
-    let (server, _) = fresh(|setup| {
-        setup.quota = Some(40);
-        setup.give_tokens(&["a", "b"]);
-    });
-    server.of("root-secret").lease(json!({ "shape": [8, 4], "job": "wall" }));
+    let (server, mut root) = shared(&["a", "b"], |setup| setup.quota = Some(40));
+    root.lease(json!({ "shape": [8, 4], "job": "wall" }));
     let (mut a, mut b) = (server.of("a-secret"), server.of("b-secret"));
     // Granted and malformed requests are not refusals.
     b.lease(json!({ "shape": [1, 1], "job": "granted" }));
@@ -47,6 +45,17 @@ fn refusals_are_listed_with_reasons() {
     // A number past the end may come from a client that was running before a restart.
     assert_eq!(names(&mut b, "/v1/refusals?after=99"), ["greedy", "batched"]);
     assert_eq!(operator.get("/v1/refusals?machine=x").status, 404);
+}
+
+#[test]
+fn requests_refused_because_of_a_reservation_are_listed() {
+    let (_server, mut client) = served(|_| {});
+    let reservation = json!({
+        "parts": [{ "base": [0, 0], "sides": [8, 8] }], "from": at(3600), "to": at(7200),
+    });
+    assert_eq!(client.post("/v1/reservations", reservation).status, 201);
+    client.post("/v1/leases", json!({ "nodes": 1, "job": "endless" })).is(409, "reserved");
+    assert_eq!(names(&mut client, "/v1/refusals"), ["endless"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use crate::client::{Client, find, has, millis, until, watch};
-use crate::server::{fresh, served};
+use crate::server::{fresh, served, served_by};
 
 #[test]
 fn every_reply_has_the_headers_for_browsers() {
@@ -154,7 +154,7 @@ fn times(value: &Value, place: &str) -> usize {
 
 #[test]
 fn times_have_the_same_format_in_every_reply_and_event() {
-    let (server, mut client) = served(|setup| setup.scheduler = Some("easy".into()));
+    let (server, mut client) = served_by("easy", |_| {});
     let asked = r#"{"shape":[8,8],"ttl_s":3600,"estimate_s":60}"#;
     let lease = client.post("/v1/leases", asked).json();
     let waits = client.post("/v1/leases?wait=true", asked).json();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::openapi::routes;
-use crate::server::{Server, fresh, served};
+use crate::server::{Server, fresh, served, served_by};
 
 fn documented(server: &Server) -> Vec<(String, String, Value)> {
     routes(&server.client().get("/openapi.json").json())
@@ -15,7 +15,7 @@ fn documented(server: &Server) -> Vec<(String, String, Value)> {
 
 #[test]
 fn duplicate_members_are_refused_at_every_depth() {
-    let (_server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
+    let (_server, mut client) = served_by("fcfs", |_| {});
     client.post("/v1/leases", r#"{"shape":[2,3],"job":"first"}"#);
     let before = client.get("/v1/state").text;
     for (path, body, name) in [

@@ -6,7 +6,7 @@ use pavior::time::Date;
 use serde_json::{Value, json};
 
 use crate::client::{Client, batch, has, until, watch};
-use crate::server::{fresh, served};
+use crate::server::{fresh, served_by, shared};
 
 /// Formats the time `seconds` seconds from now.
 pub(crate) fn at(seconds: i64) -> String {
@@ -75,7 +75,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
 #[test]
 fn no_kind_of_grant_overlaps_a_reservation() {
     for scheduler in ["fcfs", "scan-all", "easy", "conservative", "window:4"] {
-        let (_server, mut client) = served(|setup| setup.scheduler = Some(scheduler.into()));
+        let (_server, mut client) = served_by(scheduler, |_| {});
         let runs = client.lease(json!({ "shape": [4, 8], "ttl_s": 600 }));
         assert_eq!(runs["parts"][0]["base"], json!([0, 0]));
         let one = client.post("/v1/reservations", left(3600, 7200)).json();
@@ -108,8 +108,20 @@ fn no_kind_of_grant_overlaps_a_reservation() {
 }
 
 #[test]
+fn a_lease_that_outlasts_its_estimate_conflicts_with_a_reservation() {
+    let (_server, mut client) = served_by("easy", |_| {});
+    let late = client.lease(json!({ "nodes": 1, "estimate_s": 0.001 }));
+    std::thread::sleep(Duration::from_millis(10));
+    let whole = json!({ "parts": [{ "base": [0, 0], "sides": [8, 8] }], "to": at(60) });
+    let reply = client.post("/v1/reservations", whole);
+    assert_eq!(reply.status, 201);
+    assert_eq!(reply.json()["leases"], json!([late["id"]]));
+    assert_eq!(reserved(&mut client)[0]["leases"], json!([late["id"]]));
+}
+
+#[test]
 fn a_reservation_ends_at_its_time_and_watchers_are_notified() {
-    let (server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
+    let (server, mut client) = served_by("fcfs", |_| {});
     assert_eq!(client.post("/v1/reservations", left(-5, 2)).status, 201);
     let waiting = client.lease(json!({ "shape": [8, 8], "wait": true }));
     assert_eq!(waiting["state"], "waiting");
@@ -121,8 +133,7 @@ fn a_reservation_ends_at_its_time_and_watchers_are_notified() {
 
 #[test]
 fn invalid_reservations_and_reservations_by_tenants_are_refused() {
-    let (server, _) = fresh(|setup| setup.give_tokens(&["a"]));
-    let mut client = server.of("root-secret");
+    let (server, mut client) = shared(&["a"], |_| {});
     let wrong = [
         (json!({ "to": at(60) }), "at least one node"),
         (json!({ "nodes": [[0, 0]], "to": at(-60) }), "would already be over"),
@@ -152,13 +163,10 @@ fn invalid_reservations_and_reservations_by_tenants_are_refused() {
 
 #[test]
 fn room_by_a_time_lists_moved_requeued_and_delayed_jobs() {
-    let (server, _) = fresh(|setup| {
-        setup.machine = "mesh:6".into();
-        setup.strategy = "ff".into();
+    let (server, mut client) = shared(&["a"], |setup| {
+        (setup.machine, setup.strategy) = ("mesh:6".into(), "ff".into());
         setup.scheduler = Some("fcfs".into());
-        setup.give_tokens(&["a"]);
     });
-    let mut client = server.of("root-secret");
     let a = client.lease(json!({ "shape": [2], "estimate_s": 100 }));
     let b = client.lease(json!({ "shape": [2], "estimate_s": 9000 }));
     let waits = client.lease(json!({ "shape": [4], "estimate_s": 50, "wait": true }));

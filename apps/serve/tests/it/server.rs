@@ -251,6 +251,24 @@ pub(crate) fn served(change: impl FnOnce(&mut Setup)) -> (Server, Client) {
     (server, client)
 }
 
+/// Like [`served`], but with a scheduler, so that requests can wait.
+pub(crate) fn served_by(scheduler: &str, change: impl FnOnce(&mut Setup)) -> (Server, Client) {
+    served(|setup| {
+        setup.scheduler = Some(scheduler.into());
+        change(setup);
+    })
+}
+
+/// Like [`served`], but with tokens ([`Setup::give_tokens`]). Returns the operator's client.
+pub(crate) fn shared(tenants: &[&str], change: impl FnOnce(&mut Setup)) -> (Server, Client) {
+    let (server, _) = fresh(|setup| {
+        setup.give_tokens(tenants);
+        change(setup);
+    });
+    let client = server.of("root-secret");
+    (server, client)
+}
+
 /// Runs the server in the child process. Does nothing when run as an ordinary test.
 #[test]
 fn child() {

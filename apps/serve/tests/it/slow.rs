@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::client::{Client, Reply, batch, number, until};
-use crate::server::{Server, Setup, fresh, served};
+use crate::server::{Server, Setup, fresh, served, shared};
 
 /// Configures a machine whose decisions slow down as the queue grows.
 pub(crate) fn configure(setup: &mut Setup) {
@@ -119,11 +119,8 @@ fn a_stop_does_not_wait_for_a_decision() {
 
 #[test]
 fn refusals_do_not_wait_for_forecasts_which_end_in_time() {
-    let (server, _) = fresh(|setup| {
-        configure(setup);
-        setup.give_tokens(&["a", "b", "c"]);
-    });
-    decision(&mut server.of("root-secret"), Duration::from_mins(2));
+    let (server, mut root) = shared(&["a", "b", "c"], configure);
+    decision(&mut root, Duration::from_mins(2));
     let ask = |token: &'static str| {
         let address = server.address.clone();
         let asked = json!({ "shape": [5, 5], "estimate_s": 60 });

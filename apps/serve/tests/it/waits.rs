@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Client, has};
-use crate::server::{fresh, served};
+use crate::server::{fresh, served_by, shared};
 
 /// Returns the reason why a request is waiting, after checking that all routes agree.
 fn reason_on_all_routes(client: &mut Client, id: &Value) -> Value {
@@ -25,10 +25,7 @@ fn ask(client: &mut Client, mut body: Value) -> Value {
 
 #[test]
 fn easy_names_the_reservation_and_its_end() {
-    let (_server, mut client) = served(|setup| {
-        setup.strategy = "gabl".into();
-        setup.scheduler = Some("easy".into());
-    });
+    let (_server, mut client) = served_by("easy", |setup| setup.strategy = "gabl".into());
     ask(&mut client, json!({ "shape": [8, 4], "job": "runs", "estimate_s": 3600 }));
     let head = ask(&mut client, json!({ "shape": [8, 8], "job": 17, "estimate_s": 30 * 60 }));
     let behind = ask(&mut client, json!({ "shape": [2, 2], "estimate_s": 2 * 3600 }));
@@ -73,7 +70,7 @@ fn starts_are_planned_again_after_an_immediate_lease_and_a_restart() {
 
 #[test]
 fn a_strict_order_names_the_first_request() {
-    let (_server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
+    let (_server, mut client) = served_by("fcfs", |_| {});
     ask(&mut client, json!({ "shape": [8, 4] }));
     let head = ask(&mut client, json!({ "shape": [8, 8], "job": "large" }));
     let behind = ask(&mut client, json!({ "shape": [2, 2] }));
@@ -86,7 +83,7 @@ fn a_strict_order_names_the_first_request() {
 
 #[test]
 fn a_missing_place_is_reported_when_enough_nodes_are_free() {
-    let (_server, mut client) = served(|setup| setup.scheduler = Some("easy".into()));
+    let (_server, mut client) = served_by("easy", |_| {});
     let hold = json!({ "parts": [{ "base": [3, 0], "sides": [1, 8] }] });
     assert_eq!(client.post("/v1/hold", hold).status, 201);
     let waiting = ask(&mut client, json!({ "shape": [5, 5] }));
@@ -107,10 +104,7 @@ fn a_missing_place_is_reported_when_enough_nodes_are_free() {
 
 #[test]
 fn a_strategy_by_count_reports_missing_nodes_and_no_box() {
-    let (_server, mut client) = served(|setup| {
-        setup.strategy = "paging".into();
-        setup.scheduler = Some("conservative".into());
-    });
+    let (_server, mut client) = served_by("conservative", |setup| setup.strategy = "paging".into());
     ask(&mut client, json!({ "nodes": 40, "estimate_s": 3600 }));
     let refused = client.post("/v1/leases", json!({ "shape": [6, 6] })).json();
     let diagnosis = &refused["diagnosis"];
@@ -130,7 +124,7 @@ fn a_strategy_by_count_reports_missing_nodes_and_no_box() {
 
 #[test]
 fn the_reservation_of_another_request_is_named() {
-    let (_server, mut client) = served(|setup| setup.scheduler = Some("conservative".into()));
+    let (_server, mut client) = served_by("conservative", |_| {});
     ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 3600 }));
     let first = ask(&mut client, json!({ "shape": [8, 8], "job": "all", "estimate_s": 3600 }));
     let long = ask(&mut client, json!({ "shape": [2, 2], "estimate_s": 3 * 3600 }));
@@ -141,12 +135,8 @@ fn the_reservation_of_another_request_is_named() {
 
 #[test]
 fn reasons_do_not_identify_other_tenants() {
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a", "b"]);
-        setup.scheduler = Some("easy".into());
-    });
-    let [mut root, mut a, mut b] =
-        ["root-secret", "a-secret", "b-secret"].map(|one| server.of(one));
+    let (server, mut root) = shared(&["a", "b"], |setup| setup.scheduler = Some("easy".into()));
+    let (mut a, mut b) = (server.of("a-secret"), server.of("b-secret"));
     ask(&mut a, json!({ "shape": [8, 4], "estimate_s": 3600 }));
     let secret = json!({ "shape": [8, 8], "job": "secret", "estimate_s": 3600 });
     let head = ask(&mut a, secret);

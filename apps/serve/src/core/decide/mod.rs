@@ -58,17 +58,16 @@ impl From<Problem> for Stop {
 
 impl From<Result<Reply, Stop>> for Decision {
     fn from(result: Result<Reply, Stop>) -> Decision {
-        match result {
-            Ok(reply) => Decision { reply, refused: None },
-            Err(Stop::Problem(problem)) => {
-                Decision { reply: Reply::Problem(problem), refused: None }
-            }
+        let (reply, refused) = match result {
+            Ok(reply) => (reply, None),
+            Err(Stop::Problem(problem)) => (Reply::Problem(problem), None),
             Err(Stop::Refused(refused)) => {
-                let problem =
-                    Problem::new(Reason::Refused(refused.refusal), refused.refusal.meaning());
-                Decision { reply: Reply::Problem(problem), refused: Some(refused) }
+                let RefusedRequest { refusal, .. } = refused;
+                let problem = Problem::new(Reason::Refused(refusal), refusal.meaning());
+                (Reply::Problem(problem), Some(refused))
             }
-        }
+        };
+        Decision { reply, refused }
     }
 }
 
@@ -102,7 +101,7 @@ impl ServiceState {
         decider.expire();
         let Some(key) = key else { return decider.carry_out(command).into() };
         let tenant = caller.tenant.clone().unwrap_or_default();
-        if let Some(reply) = decider.state.earlier_reply(&tenant, key) {
+        if let Some(reply) = decider.state.earlier_reply(decider.now_ms, &tenant, key) {
             return Decision { reply, refused: None };
         }
         let first = decider.records.len();
@@ -117,8 +116,8 @@ impl ServiceState {
     }
 
     /// Returns the reply to an earlier command with this key.
-    fn earlier_reply(&self, tenant: &str, key: &IdempotencyKey) -> Option<Reply> {
-        let (digest, reply) = self.replies.get(tenant, &key.key)?;
+    fn earlier_reply(&self, now_ms: u64, tenant: &str, key: &IdempotencyKey) -> Option<Reply> {
+        let (digest, reply) = self.replies.get(now_ms, tenant, &key.key)?;
         let detail = "this Idempotency-Key was already used for a different request";
         Some(match reply {
             _ if digest != key.digest => Reply::Problem(Problem::new(Reason::KeyReused, detail)),

@@ -67,7 +67,8 @@ impl Decider<'_> {
 
     fn reply_to(&self, board: usize, reservation: &Reservation) -> reply::ReservationReply {
         let leases = self.state.leases.values().map(|lease| &**lease);
-        reply::ReservationReply::of(&self.state.boards[board].grid, reservation, leases)
+        let grid = &self.state.boards[board].grid;
+        reply::ReservationReply::of(grid, reservation, self.now_ms, leases)
     }
 }
 

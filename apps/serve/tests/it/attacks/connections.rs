@@ -6,20 +6,12 @@ use pavior_trials::{attacked, size};
 use serde_json::json;
 
 use super::crowd::{Crowd, granted, request, unanswered};
-use crate::certificates::guarded_with;
+use crate::certificates::guarded;
 use crate::client::batch;
-use crate::server::{Server, fresh};
+use crate::server::{Server, shared};
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-
-/// Starts a server with tokens for the operator and tenants a and b, and a connection limit.
-fn tokens(places: usize) -> (Server, crate::server::Setup) {
-    fresh(|setup| {
-        setup.give_tokens(&["a", "b"]);
-        setup.connections = Some(places);
-    })
-}
 
 /// Counts the requests from the operator and tenant b that go unanswered.
 fn locked_out(server: &Server, tries: usize) -> usize {
@@ -41,7 +33,7 @@ fn crowds_do_not_lock_out_others() {
         ("tenants", "a tenant's bodies that do not end", &body),
     ] {
         let (places, tries) = (size(256, 256, 4096), size(5, 5, 50));
-        let (server, _) = tokens(places);
+        let (server, _) = shared(&["a", "b"], |setup| setup.connections = Some(places));
         let _crowd = Crowd::open(&server.address, HERE, places + places / 4, bytes);
         attacked(area, what, 2 * tries, locked_out(&server, tries));
     }
@@ -49,7 +41,7 @@ fn crowds_do_not_lock_out_others() {
 
 #[test]
 fn unfinished_bodies_use_bounded_memory() {
-    let (server, _) = tokens(4096);
+    let (server, _) = shared(&["a", "b"], |_| {});
     let before = server.memory();
     let count = size(300, 300, 3000);
     let _crowd = Crowd::open(&server.address, HERE, count, &unfinished((1 << 20) - 1));
@@ -62,11 +54,7 @@ fn unfinished_bodies_use_bounded_memory() {
 
 #[test]
 fn unread_replies_use_bounded_memory() {
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a", "b"]);
-        setup.machine = "mesh:128x128".into();
-    });
-    let mut root = server.of("root-secret");
+    let (server, mut root) = shared(&["a", "b"], |setup| setup.machine = "mesh:128x128".into());
     let leases = batch(vec![r#"{"lease":{"shape":[1,1]}}"#; 4000]);
     for _ in 0..2 {
         assert_eq!(root.post("/v1/batch", &leases).status, 200);
@@ -92,7 +80,7 @@ fn unread_replies_use_bounded_memory() {
 fn unfinished_handshakes_do_not_lock_out_others() {
     let places = size(256, 256, 4096);
     let tokens = "root-secret\nb-secret tenant=b\n";
-    let guarded = guarded_with(Some(tokens), false, |setup| setup.connections = Some(places));
+    let guarded = guarded(Some(tokens), false, |setup| setup.connections = Some(places));
     // Send only the first bytes of a TLS handshake on each connection.
     let _crowd = Crowd::open(&guarded.server.address, HERE, places + places / 4, "\x16\x03\x01");
     let tries = size(5, 5, 50);
@@ -104,9 +92,8 @@ fn unfinished_handshakes_do_not_lock_out_others() {
 #[test]
 fn unknown_callers_do_not_evict_authenticated_ones() {
     let places = size(256, 256, 4096);
-    let (server, _) = tokens(places);
+    let (server, mut root) = shared(&["a", "b"], |setup| setup.connections = Some(places));
     let mut b = server.of("b-secret");
-    let mut root = server.of("root-secret");
     let rounds = size(4, 4, 3);
     let mut failed = 0;
     for round in 0..rounds {
@@ -121,12 +108,10 @@ fn unknown_callers_do_not_evict_authenticated_ones() {
 
 #[test]
 fn a_server_with_few_open_files_continues_to_grant_and_rotate() {
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a", "b"]);
+    let (server, mut root) = shared(&["a", "b"], |setup| {
         setup.open_files = Some(256);
         setup.snapshot_every = 20;
     });
-    let mut root = server.of("root-secret");
     assert_eq!(root.get("/v1/machine").status, 200);
     let crowd = Crowd::open(&server.address, HERE, size(300, 300, 2000), "");
     let tries = size(60, 60, 300);
@@ -149,11 +134,7 @@ fn a_server_with_few_open_files_continues_to_grant_and_rotate() {
 
 #[test]
 fn explanations_of_a_tenant_do_not_delay_others() {
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a", "b"]);
-        setup.machine = "torus:32x32x32".into();
-    });
-    let mut root = server.of("root-secret");
+    let (server, mut root) = shared(&["a", "b"], |setup| setup.machine = "torus:32x32x32".into());
     for node in (0..32u32).flat_map(|x| (0..32).map(move |y| [x, y, (x * 7 + y * 3) % 32])) {
         assert_eq!(root.post("/v1/nodes/fail", json!({ "node": node })).status, 200);
     }

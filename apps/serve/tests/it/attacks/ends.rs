@@ -1,5 +1,6 @@
 //! Tests that damage to acknowledged records is always detected.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pavior_serve::core::{ServiceRecord, StateSnapshot};
@@ -46,64 +47,57 @@ fn refused(disk: &Simulated) -> bool {
     open(disk).is_err_and(|reason| reason.contains("journal-") || reason.contains("snapshot-"))
 }
 
-/// Damages a stopped service's folder in ways that must be detected. Returns (kind, tried, missed).
-/// The loss of the oldest file may go undetected, because the service itself removes old history.
-fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize, usize)> {
-    let mut counts = vec![
-        ("file cut at every length", 0, 0),
-        ("block zeroed", 0, 0),
-        ("file removed", 0, 0),
-        ("file replaced by noise", 0, 0),
-        ("last block replaced by noise", 0, 0),
-    ];
-    let mut count = |kind: usize, name: &str, bytes: Option<Vec<u8>>| {
+/// The numbers of tried and missed damages, by kind.
+type Damages = BTreeMap<&'static str, (usize, usize)>;
+
+/// Damages a stopped service's folder in ways that must be detected, and counts them. The loss of
+/// the oldest file may go undetected, because the service itself removes old history.
+fn damage(disk: &Simulated, state: &StateSnapshot, counts: &mut Damages) {
+    let mut count = |kind: &'static str, name: &str, bytes: Option<Vec<u8>>| {
         let copy = disk.copy();
+        let may_be_lost = bytes.is_none() && name == records::FIRST;
         copy.change(name, |_| bytes);
-        counts[kind].1 += 1;
-        let oldest = kind == 2 && name == records::FIRST && open(&copy).as_ref() == Ok(state);
-        counts[kind].2 += usize::from(!oldest && !refused(&copy));
+        let (tried, missed) = counts.entry(kind).or_default();
+        *tried += 1;
+        let is_old = may_be_lost && open(&copy).as_ref() == Ok(state);
+        *missed += usize::from(!is_old && !refused(&copy));
     };
     let mut random = Random(9);
     for name in journals(disk) {
         let bytes = disk.read(&name).unwrap();
         for length in 0..bytes.len() {
-            count(0, &name, Some(bytes[..length].to_vec()));
+            count("file cut at every length", &name, Some(bytes[..length].to_vec()));
         }
         for size in [64, 512, 4096] {
             for start in (0..bytes.len()).step_by(size) {
                 let mut zeroed = bytes.clone();
                 let end = (start + size).min(bytes.len());
                 zeroed[start..end].fill(0);
-                count(1, &name, Some(zeroed));
+                count("block zeroed", &name, Some(zeroed));
             }
         }
-        count(2, &name, None);
+        count("file removed", &name, None);
         let mut noise = |length: usize| (0..length).map(|_| random.below(256) as u8).collect();
         for length in [1, 100, bytes.len(), 20 << 10] {
-            count(3, &name, Some(noise(length)));
+            count("file replaced by noise", &name, Some(noise(length)));
         }
         let mut end = bytes.clone();
         let keep = bytes.len().saturating_sub(300);
         end.truncate(keep);
         end.extend::<Vec<u8>>(noise(bytes.len() - keep));
-        count(4, &name, Some(end));
+        count("last block replaced by noise", &name, Some(end));
     }
-    counts
 }
 
 #[test]
 fn loss_of_the_end_of_a_stopped_journal_is_detected() {
-    let mut total: Vec<(&str, usize, usize)> = Vec::new();
+    let mut counts = Damages::new();
     for seed in 0..pavior_trials::size(2, 2, 40) as u64 {
         let (disk, state) = stopped(seed);
         assert_eq!(open(&disk.copy()).as_ref(), Ok(&state), "it opens as it is");
-        let found = damages(&disk, &state);
-        total.resize(found.len(), ("", 0, 0));
-        for (sum, one) in total.iter_mut().zip(found) {
-            *sum = (one.0, sum.1 + one.1, sum.2 + one.2);
-        }
+        damage(&disk, &state, &mut counts);
     }
-    for (what, tried, missed) in total {
+    for (what, (tried, missed)) in counts {
         pavior_trials::attacked("data", &format!("stopped journal: {what}"), tried, missed);
     }
 }

@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use pavior::Freedom;
-use pavior_serve::core::{
-    Ask, Caller, Command, Event, LeaseRequest, ServiceLimits, ServiceRecord, ServiceState,
-};
+use pavior_serve::core::{Ask, Caller, Command, LeaseRequest, ServiceLimits, ServiceState};
 use pavior_trials::{attacked, size};
 
 use crate::decisions::machines;
@@ -30,8 +28,7 @@ fn begin(machine: &str, strategy: &str, scheduler: &str) -> ServiceState {
     let mut state = ServiceState::new(limits, 1);
     let mut machines = machines(Some(scheduler));
     (machines[0].machine, machines[0].strategy) = (machine.into(), strategy.into());
-    let event = Event::Configured { machines };
-    state.apply(&ServiceRecord { seq: 1, at_ms: 0, event, kept: None }).unwrap();
+    state.configure(&machines).unwrap();
     state
 }
 

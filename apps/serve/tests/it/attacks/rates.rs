@@ -5,15 +5,12 @@ use std::time::{Duration, Instant};
 use pavior_trials::{attacked, size};
 
 use crate::client::batch;
-use crate::server::fresh;
+use crate::server::shared;
 
 #[test]
 fn parallel_connections_share_a_rate() {
     const RATE: f64 = 20.0;
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a"]);
-        setup.rate = Some(RATE);
-    });
+    let (server, _) = shared(&["a"], |setup| setup.rate = Some(RATE));
     let (began, lasts) = (Instant::now(), Duration::from_millis(size(1500, 1500, 10_000) as u64));
     let let_through: usize = std::thread::scope(|scope| {
         let one = || {
@@ -36,10 +33,7 @@ fn parallel_connections_share_a_rate() {
 #[test]
 fn a_batch_counts_as_its_operations() {
     const RATE: f64 = 10.0;
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a"]);
-        setup.rate = Some(RATE);
-    });
+    let (server, _) = shared(&["a"], |setup| setup.rate = Some(RATE));
     let mut a = server.of("a-secret");
     let batch = batch(vec![r#"{"lease":{"nodes":1}}"#; 30]);
     // A batch larger than the bucket (20) is accepted when the bucket is full.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::crowd::{Crowd, connect, granted, request};
 use crate::client::{Client, batch};
-use crate::server::fresh;
+use crate::server::shared;
 
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
@@ -47,12 +47,10 @@ fn write_records(root: &mut Client, rounds: usize) -> usize {
 
 #[test]
 fn a_watcher_that_reads_old_records_can_lose_its_place() {
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a"]);
+    let (server, mut root) = shared(&["a"], |setup| {
         setup.machine = "mesh:64x64".into();
         setup.watchers = Some(1);
     });
-    let mut root = server.of("root-secret");
     // The records are too large to fit in the connection's buffers.
     assert_eq!(write_records(&mut root, 15), 0);
     let last = format!("id: {}", root.seq());
@@ -67,10 +65,7 @@ fn a_watcher_that_reads_old_records_can_lose_its_place() {
 #[test]
 fn watchers_of_a_tenant_do_not_lock_out_others() {
     let places = size(64, 64, 1024);
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a", "b"]);
-        setup.watchers = Some(places);
-    });
+    let (server, _) = shared(&["a", "b"], |setup| setup.watchers = Some(places));
     let _crowd = Crowd::open(&server.address, HERE, places + 20, &ask("a-secret"));
     let tries = size(4, 4, 40);
     let tokens = ["root-secret", "b-secret"].iter().cycle().take(tries);
@@ -80,12 +75,8 @@ fn watchers_of_a_tenant_do_not_lock_out_others() {
 
 #[test]
 fn watchers_that_do_not_read_use_bounded_memory() {
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a", "b"]);
-        setup.machine = "mesh:64x64".into();
-    });
+    let (server, mut root) = shared(&["a", "b"], |setup| setup.machine = "mesh:64x64".into());
     let _crowd = Crowd::open(&server.address, HERE, 32, &ask("root-secret"));
-    let mut root = server.of("root-secret");
     let before = server.memory();
     let rounds = size(60, 60, 150);
     let failed = write_records(&mut root, rounds);

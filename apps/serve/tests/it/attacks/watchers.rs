@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::client::{Client, Events, holder, number, watch_as};
 use crate::random::Random;
-use crate::server::fresh;
+use crate::server::shared;
 
 /// Watches with a token until `enough` events have arrived or an event's id is at least `last`.
 fn watch_part(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -> Events {
@@ -83,8 +83,7 @@ fn owned(all: &Events, seq: u64) -> Vec<(u64, String, Option<String>)> {
 
 #[test]
 fn a_reconnecting_watcher_misses_nothing() {
-    let (server, _) = fresh(|setup| {
-        setup.give_tokens(&["a", "b"]);
+    let (server, mut root) = shared(&["a", "b"], |setup| {
         setup.scheduler = Some("fcfs".into());
         // Snapshots are frequent, but records that a watcher may still request are retained.
         (setup.snapshot_every, setup.history) = (200, size(100_000, 100_000, 1_000_000) as u64);
@@ -105,7 +104,7 @@ fn a_reconnecting_watcher_misses_nothing() {
             scope.spawn(move || churn(address, &format!("{token}-secret"), rounds, seed));
         }
     });
-    let seq = server.of("root-secret").seq();
+    let seq = root.seq();
     last.store(seq, Ordering::Release);
     let whose = owned(&all.join().unwrap(), seq);
     let (mut tried, mut failed) = (0, 0);

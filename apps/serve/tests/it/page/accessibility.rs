@@ -4,14 +4,11 @@ use pavior_trials::Browser;
 use serde_json::json;
 
 use super::{check_accessibility, scheduled};
-use crate::server::{Server, fresh, served};
+use crate::server::{Server, fresh, served_by};
 
 /// Starts a server with a torus, several tenants, a waiting request and a refused request.
 fn busy() -> Server {
-    let (server, mut client) = served(|setup| {
-        setup.machine = "torus:4x4x4".into();
-        setup.scheduler = Some("easy".into());
-    });
+    let (server, mut client) = served_by("easy", |setup| setup.machine = "torus:4x4x4".into());
     for (index, tenant) in ["alice", "bob", "carol"].iter().enumerate() {
         let lease = json!({
             "shape": [4, 4, 1], "tenant": tenant, "job": format!("job-{index}"), "ttl_s": 3600,

@@ -3,6 +3,7 @@
 use pavior_trials::Browser;
 use serde_json::json;
 
+use super::set;
 use crate::server::{fresh, served};
 
 /// The part of a view that the URL describes.
@@ -26,12 +27,9 @@ fn the_url_restores_the_view() {
     // The view has a plane across y, colors by tenant, a list of one tenant's jobs sorted by size,
     // an isolated job, a different viewpoint, and a past time.
     browser.press("c");
-    browser.value(
-        "(() => { const axis = document.getElementById('axis'); axis.value = '1';
-          axis.onchange(); const plane = document.getElementById('plane'); plane.value = '0';
-          plane.onchange(); const search = document.getElementById('search');
-          search.value = 'alice'; search.oninput(); })() ?? true",
-    );
+    for (id, value) in [("axis", "1"), ("plane", "0"), ("search", "alice")] {
+        set(&mut browser, id, value);
+    }
     let nodes = "[...document.querySelectorAll('#jobs thead button')].find((one) => \
                  one.textContent.startsWith('Nodes')).click()";
     browser.value(nodes);

@@ -3,10 +3,10 @@
 use pavior_trials::Browser;
 use serde_json::{Value, json};
 
-use super::{check_accessibility, log_in};
+use super::{check_accessibility, log_in, set};
 use crate::client::{Client, until};
 use crate::reservations::at;
-use crate::server::{Server, fresh, served};
+use crate::server::{Server, served, served_by, shared};
 
 fn lease(shape: [u16; 3], job: &str) -> Value {
     json!({ "shape": shape, "job": job, "estimate_s": 9000, "wait": true })
@@ -14,10 +14,7 @@ fn lease(shape: [u16; 3], job: &str) -> Value {
 
 /// Starts a server for a torus with two jobs, a reservation, and two waiting requests.
 fn planned() -> (Server, Client) {
-    let (server, mut client) = served(|setup| {
-        setup.machine = "torus:4x4x2".into();
-        setup.scheduler = Some("easy".into());
-    });
+    let (server, mut client) = served_by("easy", |setup| setup.machine = "torus:4x4x2".into());
     client.lease(lease([4, 2, 2], "wide"));
     client.lease(lease([2, 1, 2], "moves"));
     client.lease(lease([4, 4, 2], "all"));
@@ -124,10 +121,7 @@ fn the_url_restores_slots_after_moves() {
     browser.value("document.getElementById('shape').value = '3x2x2'");
     browser.value("document.getElementById('slots').click()");
     browser.shows("answer", "can be placed side by side (green)");
-    browser.value(
-        "(() => { const one = document.getElementById('moves'); one.value = '1';
-           one.onchange(); })() ?? true",
-    );
+    set(&mut browser, "moves", "1");
     let reply = client.get("/v1/slots?shape=3x2x2&moves=1").json();
     let (now, after) =
         (reply["slots"].as_u64().unwrap(), reply["after"]["slots"].as_u64().unwrap());
@@ -152,12 +146,7 @@ fn the_url_restores_slots_after_moves() {
 #[test]
 fn a_tenant_sees_reservations_and_only_its_own_jobs_and_no_moves() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, _) = fresh(|setup| {
-        setup.machine = "mesh:8x8".into();
-        setup.scheduler = Some("fcfs".into());
-        setup.give_tokens(&["a", "b"]);
-    });
-    let mut root = server.of("root-secret");
+    let (server, mut root) = shared(&["a", "b"], |setup| setup.scheduler = Some("fcfs".into()));
     root.lease(json!({ "shape": [2, 2], "estimate_s": 9000, "tenant": "a", "job": "theirs" }));
     let parts = json!([{ "base": [0, 0], "sides": [1, 1] }]);
     let body = json!({ "parts": parts, "from": at(3000), "to": at(3060), "name": "cooling" });

@@ -4,12 +4,12 @@ use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::reservations::at;
-use crate::server::served;
+use crate::server::served_by;
 
 #[test]
 fn names_are_never_treated_as_html() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, mut client) = served(|setup| setup.scheduler = Some("easy".into()));
+    let (server, mut client) = served_by("easy", |_| {});
     let names = [
         "<img src=x onerror=alert(1)>",
         "\"><script>alert(1)</script>",

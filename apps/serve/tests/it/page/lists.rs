@@ -3,6 +3,7 @@
 use pavior_trials::Browser;
 use serde_json::json;
 
+use super::set;
 use crate::client::batch;
 use crate::server::served;
 
@@ -16,14 +17,6 @@ fn sort(browser: &mut Browser, title: &str) {
     browser.value(&format!(
         "[...document.querySelectorAll('#jobs thead button')].find((one) =>
            one.textContent.startsWith('{title}')).click()"
-    ));
-}
-
-fn search(browser: &mut Browser, text: &str) {
-    let text = json!(text);
-    browser.value(&format!(
-        "(() => {{ const one = document.getElementById('search'); one.value = {text};
-           one.oninput(); }})() ?? true"
     ));
 }
 
@@ -64,12 +57,12 @@ fn the_job_table_sorts_and_searches() {
         assert!(row.contains(part) || ends, "{part}: {row}");
     }
     browser.picture("table");
-    search(&mut browser, "bob 3×1");
+    set(&mut browser, "search", "bob 3×1");
     browser.until(&is(&["a"]));
     browser.shows("found", "1 row of 4");
-    search(&mut browser, "nobody");
+    set(&mut browser, "search", "nobody");
     browser.shows("found", "No row contains all of these words");
-    search(&mut browser, "");
+    set(&mut browser, "search", "");
     browser.until("document.querySelectorAll('#jobs .name').length === 4");
 }
 
@@ -136,7 +129,7 @@ fn ten_thousand_jobs_need_few_elements() {
     let rows =
         browser.value("document.querySelectorAll('#jobs tbody tr').length").as_u64().unwrap();
     assert!(rows < 100, "{rows} rows");
-    search(&mut browser, "7777");
+    set(&mut browser, "search", "7777");
     browser.until(&format!("{NAMES} === '[\"7777\"]'"));
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("window.pavior.page.job !== null");

@@ -2,15 +2,12 @@
 
 use pavior_trials::Browser;
 
-use crate::server::{fresh, served};
+use crate::server::{fresh, served_by};
 
 #[test]
 fn the_page_shows_the_present_and_the_past() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
-    let (server, mut client) = served(|setup| {
-        setup.machine = "grid:8x8x4w".into();
-        setup.scheduler = Some("fcfs".into());
-    });
+    let (server, mut client) = served_by("fcfs", |setup| setup.machine = "grid:8x8x4w".into());
     client.post("/v1/leases", r#"{"shape":[4,4,4],"job":"first"}"#);
     client.post("/v1/nodes/fail", r#"{"node":[7,7,3]}"#);
     browser.open(&server.address);

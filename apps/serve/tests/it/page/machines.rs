@@ -3,28 +3,19 @@
 use pavior_trials::Browser;
 use serde_json::json;
 
-use crate::server::{Server, served};
+use super::set;
+use crate::server::{Server, served_by};
 
 /// Serves a mesh and a torus, each with 64 nodes and some jobs, and an empty row of 16 nodes.
 fn three_machines() -> Server {
-    let (server, mut client) = served(|setup| {
-        setup.scheduler = Some("fcfs".into());
-        setup.more =
-            vec![("cube".into(), "torus:4x4x4".into()), ("r&d #1".into(), "mesh:16".into())];
-    });
+    let more = vec![("cube".into(), "torus:4x4x4".into()), ("r&d #1".into(), "mesh:16".into())];
+    let (server, mut client) = served_by("fcfs", |setup| setup.more = more);
     client.lease(json!({ "shape": [3, 5], "job": "flat", "tenant": "alice" }));
     let job = json!({ "machine": "cube", "shape": [4, 4, 3], "job": "deep", "tenant": "bob" });
     client.lease(job);
     let refused = json!({ "machine": "cube", "shape": [4, 4, 2], "job": "too-large" });
     client.post("/v1/leases", refused.to_string());
     server
-}
-
-fn choose(browser: &mut Browser, name: &str) {
-    browser.value(&format!(
-        "(() => {{ const one = document.getElementById('machine'); one.value = '{name}';
-          one.dispatchEvent(new Event('change')); }})() ?? true"
-    ));
 }
 
 #[test]
@@ -49,7 +40,7 @@ fn each_machine_has_its_own_jobs_refusals_and_view() {
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("!document.getElementById('chosen').hidden");
     browser.press("c");
-    choose(&mut browser, "cube");
+    set(&mut browser, "machine", "cube");
     browser.shows("counts", "torus:4x4x4: 50 busy");
     browser.until("window.pavior.stage.isDeep && document.getElementById('chosen').hidden");
     browser.until("document.getElementById('by').value === 'tenant'");
@@ -70,7 +61,7 @@ fn a_question_is_about_the_displayed_machine() {
     browser.value("document.getElementById('shape').value = '4x4x2'");
     browser.value("document.querySelector('#ask button').click()");
     browser.shows("answer", "It needs 32 nodes, but only 16 are free");
-    choose(&mut browser, "r&d #1");
+    set(&mut browser, "machine", "r&d #1");
     browser.shows("counts", "mesh:16: 0 busy");
     browser.until("document.getElementById('answer').textContent === ''");
     browser.shows("first-command", "r&d #1");
@@ -91,7 +82,7 @@ fn switching_machines_leaves_no_watch_open() {
     browser.shows("counts", "15 busy");
     for turn in 0..12 {
         let (name, counts) = [("cube", "48 busy"), ("default", "15 busy")][turn % 2];
-        choose(&mut browser, name);
+        set(&mut browser, "machine", name);
         browser.shows("counts", counts);
     }
     server.client().lease(json!({ "shape": [1, 1], "job": "last" }));

@@ -28,6 +28,15 @@ fn log_in(browser: &mut Browser, token: &str) {
     browser.value("document.querySelector('#login button').click()");
 }
 
+/// Sets the value of an input or a choice, as a user would.
+fn set(browser: &mut Browser, id: &str, value: &str) {
+    let value = serde_json::json!(value);
+    browser.value(&format!(
+        "(() => {{ const one = document.getElementById('{id}'); one.value = {value};
+          for (const kind of ['input', 'change']) one.dispatchEvent(new Event(kind)); }})() ?? true"
+    ));
+}
+
 /// Checks the page's accessibility on wide and narrow screens, in light and dark mode.
 fn check_accessibility(browser: &mut Browser, name: &str) {
     for (width, dark) in [(1400, false), (1400, true), (400, false), (400, true)] {

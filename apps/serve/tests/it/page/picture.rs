@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::random::Random;
-use crate::server::served;
+use crate::server::served_by;
 
 const TENANTS: [(&str, &str); 6] = [
     ("astro", "nbody"),
@@ -24,10 +24,7 @@ const SHAPES: [[u64; 3]; 8] =
 #[test]
 fn a_busy_torus() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let (server, mut client) = served(|setup| {
-        setup.machine = "torus:8x8x8".into();
-        setup.scheduler = Some("easy".into());
-    });
+    let (server, mut client) = served_by("easy", |setup| setup.machine = "torus:8x8x8".into());
     grant_and_end(&mut client);
     let job = json!({ "shape": [8, 8, 2], "tenant": "climate", "job": "ocean-big" });
     for (shape, tenant) in [([8, 8, 2], "climate"), ([4, 4, 4], "astro"), ([6, 6, 3], "fusion")] {

@@ -6,7 +6,7 @@ use pavior_trials::Browser;
 use serde_json::json;
 
 use super::{check_accessibility, log_in};
-use crate::server::{Server, fresh, served};
+use crate::server::{Server, fresh, served, served_by};
 
 /// The color and pattern of each tenant in the legend.
 const LOOKS: &str = "[...document.querySelectorAll('#legend button .patch')].map((one) =>
@@ -68,10 +68,7 @@ fn each_of_36_tenants_has_its_own_color_or_pattern() {
 
 /// Starts a server on which seven tenants hold all but eight nodes.
 fn seven_tenants() -> Server {
-    let (server, mut client) = served(|setup| {
-        setup.scheduler = Some("easy".into());
-        setup.strategy = "gabl".into();
-    });
+    let (server, mut client) = served_by("easy", |setup| setup.strategy = "gabl".into());
     let names = ["alice", "bob", "carol", "dave", "erin", "frank", "grace"];
     for (index, tenant) in names.iter().enumerate() {
         client

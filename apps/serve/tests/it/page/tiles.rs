@@ -4,7 +4,7 @@ use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::random::Random;
-use crate::server::served;
+use crate::server::{served, served_by};
 
 /// Checks that the page and the service find equally large free boxes. The machines, with and
 /// without wraparound, are nearly empty or nearly full and have failed nodes.
@@ -49,7 +49,7 @@ fn the_page_finds_a_free_box_as_large_as_the_service() {
 #[test]
 fn the_tiles_show_the_numbers_of_the_service() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
-    let (server, mut client) = served(|setup| setup.scheduler = Some("fcfs".into()));
+    let (server, mut client) = served_by("fcfs", |_| {});
     client.lease(json!({ "shape": [8, 4], "job": "half" }));
     client.post("/v1/nodes/fail", r#"{"node":[0,4]}"#);
     client.post("/v1/nodes/drain", r#"{"node":[0,0]}"#);
