@@ -258,8 +258,13 @@ fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<S
 impl Config {
     /// Returns a configuration with partition `p` and nodes named `n0`, `n1` and so on.
     pub(crate) fn of_machine(machine: &str) -> Config {
+        Config::with_lines(machine, "")
+    }
+
+    /// Like [`Config::of_machine`], but with more lines.
+    pub(crate) fn with_lines(machine: &str, lines: &str) -> Config {
         let text = format!("machine = \"{machine}\"\nnodes = \"n{{}}\"\npartition = \"p\"\n");
-        Config::parse(&text).unwrap()
+        Config::parse(&(text + lines)).unwrap()
     }
 }
 

@@ -181,7 +181,7 @@ impl Daemon {
             }
         };
         self.problems.log(Problem::Lock, line);
-        self.metrics.set_active(outcome.is_ok());
+        self.metrics.active.set(i64::from(outcome.is_ok()));
         outcome.inspect_err(|error| self.manager.alive(error.to_string()))
     }
 
@@ -208,7 +208,8 @@ impl Daemon {
         if !self.checks_passed {
             start::check_cluster(&self.config, self.operator.is_some())?;
         }
-        let ledger = Ledger::read_after(&self.config, self.newest)?;
+        let newest = self.newest;
+        let ledger = Ledger::read_again_if(&self.config, |ledger| ledger.newest() > newest)?;
         if !self.checks_passed {
             start::check_names(&self.config, &ledger)?;
             self.checks_passed = true;
@@ -249,7 +250,7 @@ impl Daemon {
         for objection in &objections {
             log(time, "warn", "change rejected", json!({ "message": objection }));
         }
-        self.metrics.add_objections(objections.len());
+        self.metrics.objections.inc_by(objections.len() as u64);
         Ok(())
     }
 

@@ -71,19 +71,11 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Reads the ledger from Slurm.
     pub(crate) fn read(config: &Config) -> Result<Ledger, SlurmError> {
-        Ledger::read_if(config, |_| false)
-    }
-
-    /// Reads the ledger from Slurm. If a job is newer than `newest`, reads the nodes a second time.
-    pub(crate) fn read_after(
-        config: &Config,
-        newest: Option<JobKey>,
-    ) -> Result<Ledger, SlurmError> {
-        Ledger::read_if(config, |ledger| ledger.newest() > newest)
+        Ledger::read_again_if(config, |_| false)
     }
 
     /// Reads the ledger from Slurm, and the nodes a second time if `is_outdated` returns true.
-    fn read_if(
+    pub(crate) fn read_again_if(
         config: &Config,
         is_outdated: impl Fn(&Ledger) -> bool,
     ) -> Result<Ledger, SlurmError> {
@@ -192,8 +184,16 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use super::nodes::fixtures::{line, lines};
+    use super::nodes::fixtures::lines;
     use super::*;
+
+    fn nodes(text: &str) -> Vec<SlurmNode> {
+        nodes::read(&lines(text)).unwrap().0
+    }
+
+    fn conditions(ledger: &Ledger) -> Vec<Condition> {
+        ledger.nodes.iter().map(|node| node.condition).collect()
+    }
 
     /// Creates a job that is running on a node.
     fn runs(node: &str) -> SlurmJob {
@@ -240,38 +240,31 @@ mod tests {
         let names = |text: &str| crate::names::node_lists::expand(text).unwrap();
         let ends =
             SlurmJob { phase: Phase::Completing, requested_nodes: names("n[1-3]"), ..runs("n1") };
-        let read = |text: &str| nodes::read(&lines(text)).unwrap().0;
-        let before = read("n1|completing\nn2|completing\nn3|completing\n");
+        let before = nodes("n1|completing\nn2|completing\nn3|completing\n");
         let mut ledger = Ledger { nodes: before, jobs: vec![ends], ..Ledger::default() };
         assert_eq!(ledger.unowned_nodes(), names("n[2-3]").into_iter().collect());
-        ledger.update_nodes(read("n1|completing\nn2|idle\nn3|idle\n"));
+        ledger.update_nodes(nodes("n1|completing\nn2|idle\nn3|idle\n"));
         assert!(ledger.unowned_nodes().is_empty());
         let waits =
             SlurmJob { phase: Phase::Pending, held_nodes: Vec::new(), ..ledger.jobs[0].clone() };
-        let before = read("n1|allocated\nn2|allocated\nn3|allocated\n");
+        let before = nodes("n1|allocated\nn2|allocated\nn3|allocated\n");
         let ledger = Ledger { nodes: before, jobs: vec![waits], ..Ledger::default() };
         assert!(ledger.unowned_nodes().is_empty(), "it is about to have them");
     }
 
     #[test]
     fn nodes_of_a_job_that_ended_between_two_calls_are_updated() {
-        let nodes = |states: [&str; 3]| {
-            let lines = states.iter().enumerate();
-            lines.map(|(at, state)| nodes::node(&line(&format!("n{at}"), state)).unwrap()).collect()
-        };
-        let nodes_before = nodes(["allocated", "allocated", "idle"]);
-        let mut ledger =
-            Ledger { nodes: nodes_before, jobs: vec![runs("n0")], ..Ledger::default() };
+        let before = nodes("n0|allocated\nn1|allocated\nn2|idle\n");
+        let mut ledger = Ledger { nodes: before, jobs: vec![runs("n0")], ..Ledger::default() };
         assert_eq!(ledger.unowned_nodes(), HashSet::from(["n1".parse().unwrap()]));
         // The other nodes' later conditions are ignored, because they postdate the list of jobs.
-        ledger.update_nodes(nodes(["idle", "idle", "allocated"]));
-        let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
-        assert_eq!(conditions, [Condition::Taken, Condition::Idle, Condition::Idle]);
+        ledger.update_nodes(nodes("n0|idle\nn1|idle\nn2|allocated\n"));
+        assert_eq!(conditions(&ledger), [Condition::Taken, Condition::Idle, Condition::Idle]);
     }
 
     #[test]
     fn with_a_malformed_record_nodes_are_free_only_if_idle_in_the_second_output() {
-        let nodes = |text: &str| nodes::read(&lines(text)).unwrap().0;
+        use Condition::{Idle, Taken, Unavailable};
         let mut ledger = Ledger {
             nodes: nodes("n0|allocated\nn1|idle\nn2|idle\nn3|down\nn4|idle\n"),
             jobs: vec![runs("n0")],
@@ -280,14 +273,6 @@ mod tests {
         };
         // The job with the malformed record has started on n1. The new output does not list n4.
         ledger.update_nodes(nodes("n0|idle\nn1|allocated\nn2|idle\nn3|idle\n"));
-        let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
-        let expected = [
-            Condition::Taken,
-            Condition::Taken,
-            Condition::Idle,
-            Condition::Idle,
-            Condition::Unavailable,
-        ];
-        assert_eq!(conditions, expected);
+        assert_eq!(conditions(&ledger), [Taken, Taken, Idle, Idle, Unavailable]);
     }
 }

@@ -34,7 +34,7 @@ use memory::Eviction;
 pub(crate) use memory::Memory;
 use world::{Rules, World};
 
-/// The number of jobs at the head of the queue that get notes.
+/// The maximum number of notes to explain in a cycle, and of other notes to consider.
 const MAX_NOTED_JOBS: usize = 32;
 /// The maximum number of notes written in a cycle.
 const MAX_NOTES: usize = 4;
@@ -43,7 +43,7 @@ const NOTE_INTERVAL_S: u64 = 10;
 /// The time after its start, in seconds, during which a job on the wrong nodes may be requeued.
 const REQUEUE_TIME_S: u64 = 60;
 
-/// The changes planned in a cycle, and a summary of the state before them.
+/// The changes planned in a cycle, and a summary of the state after the gates open.
 #[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) changes: Vec<Change>,
@@ -65,8 +65,8 @@ struct Waiting {
 }
 
 /// A note for a waiting job, either as finished text or as a request that is yet to be explained.
-enum PendingNote<'a> {
-    Ready(&'a Note),
+enum PendingNote {
+    Ready(Note),
     Explanation(Request),
 }
 
@@ -109,13 +109,13 @@ pub(crate) fn decide(
     let limited = cycle.open(&waiting, &mut limits)?;
     cycle.preempt(&cycle.blocked_on_box(&waiting, &limited));
     let notes = [boxless.clone(), notes, limited, cycle.slurm_limited(&mut limits)].concat();
-    cycle.write_notes(&waiting, &notes);
+    cycle.write_notes(&waiting, notes);
     let Cycle { state, changes, .. } = cycle;
-    let count = |role: &Role| state.roles.iter().filter(|other| *other == role).count();
+    let count = |has: fn(&Role) -> bool| state.roles.iter().filter(|role| has(role)).count();
     Ok(Decision {
-        waiting: waiting.len(),
-        opened: count(&Role::Opened) + count(&Role::Preempting),
-        running: count(&Role::Holds),
+        waiting: count(|role| matches!(role, Role::Waits(_))),
+        opened: count(|role| matches!(role, Role::Opened | Role::Preempting)),
+        running: count(|role| *role == Role::Holds),
         free: state.planner.machine().free().clone(),
         failed: state.planner.machine().failed_nodes(),
         overlaps: state.overlaps,
@@ -213,7 +213,9 @@ impl Cycle<'_> {
             }
         }
         while let Some((id, cuboid)) = self.state.planner.start_next()? {
-            let Some(cuboid) = cuboid else { continue };
+            // The configuration accepts only strategies that grant boxes.
+            let no_box = || SlurmError::Planner("the strategy did not choose a box".into());
+            let cuboid = cuboid.ok_or_else(no_box)?;
             let index = id.0 as usize;
             let started = &ledger.jobs[index];
             self.open_gate(started, &cuboid);
@@ -221,8 +223,11 @@ impl Cycle<'_> {
             limits.reserve(started);
             queued.retain(|&(other, position)| {
                 let job = &ledger.jobs[other];
-                if other == index || !limits.share_meter(started, job) {
-                    return other != index;
+                if other == index {
+                    return false;
+                }
+                if !limits.share_meter(started, job) {
+                    return true;
                 }
                 let Some(limit) = limits.exceeded_by(job) else { return true };
                 self.state.planner.withdraw(other as u64, position);
@@ -280,22 +285,25 @@ impl Cycle<'_> {
             let limit = limits.exceeded_by(job).unwrap_or_else(|| job.reason.clone());
             (index, notes::limited_note(&limit))
         };
-        limited.take(MAX_NOTED_JOBS).map(note).collect()
+        limited.map(note).collect()
     }
 
     /// Writes notes that have changed: the given notes and those for the first jobs that are
     /// waiting for a box.
-    fn write_notes(&mut self, waiting: &[Waiting], notes: &[IndexedNote]) {
+    fn write_notes(&mut self, waiting: &[Waiting], mut notes: Vec<IndexedNote>) {
         let (world, now) = (self.world, self.world.now);
-        let blocked = self.blocked_on_box(waiting, notes);
+        let blocked = self.blocked_on_box(waiting, &notes);
         let explanations = blocked.iter().take(MAX_NOTED_JOBS);
         let explanations =
             explanations.map(|job| (job.index, PendingNote::Explanation(job.request)));
-        let notes = notes.iter().take(MAX_NOTED_JOBS);
-        let notes = notes.map(|(index, note)| (*index, PendingNote::Ready(note)));
-        // Notes that change in every cycle must not keep other jobs from getting theirs.
-        let mut all: Vec<(usize, PendingNote<'_>)> = explanations.chain(notes).collect();
-        all.sort_by_key(|(index, _)| self.memory.noted_at(&world.ledger.jobs[*index]));
+        // Neither many notes nor notes that change in every cycle may keep other jobs from getting
+        // theirs, so the oldest come first.
+        let noted_at = |index: usize| self.memory.noted_at(&world.ledger.jobs[index]);
+        notes.sort_by_cached_key(|(index, _)| noted_at(*index));
+        let notes = notes.into_iter().take(MAX_NOTED_JOBS);
+        let notes = notes.map(|(index, note)| (index, PendingNote::Ready(note)));
+        let mut all: Vec<(usize, PendingNote)> = explanations.chain(notes).collect();
+        all.sort_by_key(|(index, _)| noted_at(*index));
         let standing = self.state.planner.standing();
         let mut written = 0;
         for (index, note) in all {
@@ -305,7 +313,7 @@ impl Cycle<'_> {
                 continue;
             }
             let comment = match note {
-                PendingNote::Ready(note) => note.clone(),
+                PendingNote::Ready(note) => note,
                 PendingNote::Explanation(request) => {
                     let planned =
                         self.state.planner.planned(standing.as_ref(), JobId(index as u64));

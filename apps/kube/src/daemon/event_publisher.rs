@@ -15,6 +15,9 @@ use crate::write::{WriteError, Writer};
 /// The minimum time between two events on the same Job, and between a rejected event and the next
 /// event in the same namespace.
 const EVENT_INTERVAL: Duration = Duration::from_secs(30);
+/// The time after which an unchanged reason is published again. By default, the API server deletes
+/// events after an hour.
+const REPEAT_INTERVAL: Duration = Duration::from_mins(50);
 /// The maximum number of events per machine and reconciliation.
 const MAX_EVENTS: usize = 16;
 
@@ -40,8 +43,8 @@ impl EventPublisher {
         self.rejected_at.retain(|_, at| at.elapsed() < EVENT_INTERVAL);
     }
 
-    /// Publishes events until the deadline, one for each Job whose reason for waiting has changed.
-    /// Returns the maximum delay before the next call.
+    /// Publishes events until the deadline, one for each Job whose reason for waiting has changed
+    /// or was published long ago. Returns the maximum delay before the next call.
     pub(super) async fn publish(
         &mut self,
         writer: &Writer,
@@ -81,12 +84,15 @@ impl EventPublisher {
         delay
     }
 
-    /// Returns the Jobs whose latest event does not contain the current reason. Jobs without an
-    /// event come first, followed by those with the oldest events, so that each Job gets its turn.
+    /// Returns the Jobs whose latest event is old or does not contain the current reason. Jobs
+    /// without an event come first, followed by those with the oldest events, so that each Job gets
+    /// its turn.
     fn changed<'a>(&self, all: &'a [Waiting]) -> Vec<&'a Waiting> {
         let latest = |waiting: &Waiting| self.latest.get(&waiting.job.uid);
         let is_changed = |waiting: &&Waiting| {
-            latest(waiting).is_none_or(|event| event.why.as_ref() != Some(&waiting.why))
+            latest(waiting).is_none_or(|event| {
+                event.why.as_ref() != Some(&waiting.why) || event.at.elapsed() >= REPEAT_INTERVAL
+            })
         };
         let mut changed: Vec<&Waiting> = all.iter().filter(is_changed).collect();
         changed.sort_by_key(|waiting| latest(waiting).map(|event| event.at));
@@ -113,10 +119,16 @@ mod tests {
             let job = json!({ "metadata": { "name": name, "uid": name }, "spec": {} });
             Waiting::new(&serde_json::from_value::<Job>(job).unwrap(), "new".to_string())
         };
-        let all = ["recent", "old", "same", "rejected", "never"].map(waiting);
+        let all = ["recent", "old", "same", "rejected", "never", "deleted"].map(waiting);
         let mut publisher = EventPublisher::default();
         let now = Instant::now();
-        let latest = [("same", "new", 9), ("rejected", "", 8), ("old", "x", 7), ("recent", "x", 6)];
+        let latest = [
+            ("deleted", "new", 3000),
+            ("same", "new", 9),
+            ("rejected", "", 8),
+            ("old", "x", 7),
+            ("recent", "x", 6),
+        ];
         for (name, why, age_s) in latest {
             let at = now.checked_sub(Duration::from_secs(age_s)).unwrap();
             let why = Some(why.to_string()).filter(|why| !why.is_empty());
@@ -124,6 +136,6 @@ mod tests {
         }
         let changed = publisher.changed(&all);
         let names = changed.iter().map(|waiting| waiting.job.name.as_str());
-        assert_eq!(names.collect::<Vec<_>>(), ["never", "rejected", "old", "recent"]);
+        assert_eq!(names.collect::<Vec<_>>(), ["never", "deleted", "rejected", "old", "recent"]);
     }
 }

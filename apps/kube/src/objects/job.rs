@@ -26,14 +26,13 @@ pub(crate) struct Job {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct JobSpec {
     pub(crate) parallelism: Option<u32>,
     pub(crate) completions: Option<u32>,
     pub(crate) completion_mode: Option<String>,
     pub(crate) suspend: Option<bool>,
     pub(crate) active_deadline_seconds: Option<u64>,
-    #[serde(default)]
     pub(crate) template: Template,
 }
 
@@ -53,15 +52,14 @@ struct TemplateMetadata {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct JobStatus {
     pub(crate) succeeded: Option<u32>,
     /// The number of failed indexes of a Job with `backoffLimitPerIndex`.
-    #[serde(default, deserialize_with = "index_count")]
+    #[serde(deserialize_with = "index_count")]
     pub(crate) failed_indexes: u32,
     /// The completion time, which is set only if the Job succeeded.
     pub(crate) completion_time: Option<Time>,
-    #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
 }
 

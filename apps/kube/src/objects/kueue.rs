@@ -34,15 +34,12 @@ pub(crate) struct WorkloadSpec {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct WorkloadStatus {
-    #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
     pub(crate) admission: Option<Admission>,
-    #[serde(default)]
     pub(crate) admission_checks: Vec<AdmissionCheckState>,
     /// Pods that have ended and therefore no longer need quota.
-    #[serde(default)]
     pub(crate) reclaimable_pods: Vec<ReclaimablePod>,
 }
 
@@ -53,20 +50,17 @@ pub(crate) struct ReclaimablePod {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct Admission {
-    #[serde(default)]
     pub(crate) cluster_queue: String,
-    #[serde(default)]
     pub(crate) pod_set_assignments: Vec<PodSetAssignment>,
 }
 
 /// The quota assigned to a set of pods.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct PodSetAssignment {
     /// Flavors by resource.
-    #[serde(default)]
     pub(crate) flavors: BTreeMap<String, String>,
     pub(crate) count: Option<u32>,
     #[serde(rename = "topologyAssignment")]
@@ -118,9 +112,8 @@ pub(crate) struct AdmissionCheck {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct CheckSpec {
-    #[serde(default)]
     pub(crate) controller_name: String,
 }
 
@@ -140,11 +133,9 @@ pub(crate) struct ResourceFlavor {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct FlavorSpec {
-    #[serde(default)]
     pub(crate) node_labels: BTreeMap<String, String>,
-    #[serde(default)]
     pub(crate) tolerations: Vec<Toleration>,
 }
 
@@ -172,8 +163,11 @@ resource!(AdmissionCheck, ClusterResourceScope, "kueue.x-k8s.io", "v1beta2", "ad
 resource!(ResourceFlavor, ClusterResourceScope, "kueue.x-k8s.io", "v1beta2", "resourceflavors");
 
 impl Workload {
+    /// Returns the uid of the Workload's controller, or of the Job in its label if it has none.
+    /// Kueue sets both, but users can put any uid into a label.
     pub(crate) fn job(&self) -> Option<Uid> {
-        self.label(JOB).map(|uid| Uid(uid.to_string()))
+        let controller = self.controller().map(|owner| owner.uid.as_str());
+        controller.or_else(|| self.label(JOB)).map(|uid| Uid(uid.to_string()))
     }
 
     /// Returns true if quota is reserved and is not being revoked.

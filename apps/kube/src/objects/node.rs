@@ -20,25 +20,23 @@ pub(crate) struct Node {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct NodeSpec {
-    #[serde(default)]
     pub(crate) unschedulable: bool,
-    #[serde(default)]
     pub(crate) taints: Vec<Taint>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct NodeStatus {
-    #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
-    #[serde(default)]
     pub(crate) allocatable: BTreeMap<String, String>,
 }
 
 resource!(Node, ClusterResourceScope, "", "v1", "nodes");
 
 impl Node {
-    /// Returns true if new pods may start on the node.
+    /// Returns true if new pods may start on the node, provided that they tolerate its taints.
     pub(crate) fn accepts_pods(&self) -> bool {
         Condition::holds(&self.status.conditions, "Ready") && !self.spec.unschedulable
     }

@@ -21,28 +21,23 @@ pub(crate) struct Pod {
 
 /// The spec of a pod or of the pod template in a Job.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct PodSpec {
     pub(crate) node_name: Option<String>,
     pub(crate) priority: Option<i64>,
-    #[serde(default)]
     pub(crate) scheduling_gates: Vec<PodSchedulingGate>,
-    #[serde(default)]
     pub(crate) node_selector: BTreeMap<String, String>,
     /// The affinity as written in the spec, to be extended by a patch.
     pub(crate) affinity: Option<CompactJson>,
-    #[serde(default)]
     pub(crate) tolerations: Vec<Toleration>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct PodStatus {
-    #[serde(default)]
     pub(crate) phase: String,
     /// The time at which the node accepted the pod.
     pub(crate) start_time: Option<Time>,
-    #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
 }
 

@@ -101,15 +101,7 @@ mod tests {
 
     #[test]
     fn the_load_changes_if_one_job_replaces_another() {
-        let holding = |id: &str| Holding {
-            id: id.to_string(),
-            name: id.to_string(),
-            job: None,
-            user: None,
-            start: None,
-            end: None,
-            parts: Vec::new(),
-        };
+        let holding = |id: &str| Holding { id: id.to_string(), ..Holding::default() };
         let load = |ids: [&str; 2]| Load::of(&[], &ids.map(holding));
         assert_eq!(load(["Job a/first", "Job a/other"]), load(["Job a/first", "Job a/other"]));
         assert_ne!(load(["Job a/first", "Job a/other"]), load(["Job a/second", "Job a/other"]));

@@ -1,17 +1,18 @@
-//! The level of detail of a plan.
+//! The level of detail of a plan, and the reader for whom it is made.
 
-/// The intended readers of a plan's explanations.
+/// The intended readers of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// Users, through the daemon's events, which do not name Jobs in other namespaces.
     Daemon,
     /// The operator of a cluster that has a daemon.
     Operator,
-    /// An observer of a cluster that may have no daemon.
+    /// An observer of a cluster that may have no daemon. The plan assumes that a daemon would add
+    /// its resource to all nodes, and ignores faults in reading Kueue's objects.
     Observer,
 }
 
-/// The parts of a plan that are computed in addition to its actions.
+/// The parts of a plan that are computed in addition to its actions, and its audience.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
     /// The number of Jobs to explain, starting at the head of the queue.

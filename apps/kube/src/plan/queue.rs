@@ -227,7 +227,7 @@ fn proposal(layout: &Layout<'_>, group: &JobGroup<'_>, cuboid: &Cuboid) -> Optio
 pub(super) struct Candidate<'a> {
     pub(super) group: JobGroup<'a>,
     pub(super) id: JobId,
-    /// The request, for which nodes outside its pool count as failed.
+    /// The request. For the planner, nodes outside the request's pool count as failed.
     pub(super) request: Request,
 }
 

@@ -38,8 +38,11 @@ pub(super) struct WorkloadMap<'a> {
 
 impl<'a> WorkloadMap<'a> {
     pub(super) fn of(world: &'a World) -> WorkloadMap<'a> {
-        let workloads = world.kueue.workloads.values();
-        let keyed = workloads.filter_map(|one| Some(((one.namespace(), one.job()?), one)));
+        // If a Job has several Workloads, the last one is used.
+        let mut workloads: Vec<&Workload> = world.kueue.workloads.values().collect();
+        workloads.sort_by_key(|workload| workload.is_reserved());
+        let keyed =
+            workloads.into_iter().filter_map(|one| Some(((one.namespace(), one.job()?), one)));
         WorkloadMap { workloads: keyed.collect(), fault: world.kueue.fault.as_deref() }
     }
 

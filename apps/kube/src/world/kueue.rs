@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::state::World;
 use crate::objects::{AdmissionCheck, CheckState, ObjectRef, Quota, ResourceFlavor, Uid, Workload};
 
+/// The Kueue objects in the cluster.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kueue {
     pub(crate) workloads: BTreeMap<Uid, Workload>,
@@ -15,7 +16,7 @@ pub(crate) struct Kueue {
 }
 
 impl World {
-    /// Sets each Job's quota.
+    /// Sets each Job's quota. If several Workloads have our check, prefers one that holds quota.
     pub(crate) fn join_quota(&mut self) {
         for job in self.jobs.values_mut() {
             job.quota = None;
@@ -24,7 +25,8 @@ impl World {
             if let Some(job) = workload.job().and_then(|uid| self.jobs.get_mut(&uid))
                 && job.metadata.namespace == workload.metadata.namespace
             {
-                job.quota = quota(&self.kueue, workload);
+                let quotas = job.quota.take().into_iter().chain(quota(&self.kueue, workload));
+                job.quota = quotas.max_by_key(|quota| quota.reserved);
             }
         }
     }
@@ -35,13 +37,13 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let checks = workload.status.admission_checks.iter().enumerate();
     let ours = |name: &str| kueue.checks.get(name).is_some_and(AdmissionCheck::is_ours);
     let (index, check) = checks.into_iter().find(|(_, check)| ours(&check.name))?;
-    let admission = workload.status.admission.iter();
-    let sets = admission.flat_map(|admission| &admission.pod_set_assignments);
-    let names: Vec<&String> = sets.clone().flat_map(|set| set.flavors.values()).collect();
+    let admission = workload.status.admission.as_ref();
+    let sets = admission.map_or(&[][..], |admission| &admission.pod_set_assignments);
+    let names: Vec<&String> = sets.iter().flat_map(|set| set.flavors.values()).collect();
     let flavors = names.iter().filter_map(|name| kueue.flavors.get(*name));
     let flavors: Vec<_> = flavors.map(|flavor| &flavor.spec).collect();
-    let ended = workload.status.reclaimable_pods.iter().map(|pods| pods.count);
-    let mut counts = sets.clone().map(|set| set.count).chain(ended.map(Some));
+    let ended = workload.status.reclaimable_pods.iter().map(|pods| Some(pods.count));
+    let mut counts = sets.iter().map(|set| set.count).chain(ended);
     Some(Quota {
         workload: ObjectRef::of(workload),
         check: check.clone(),
@@ -52,7 +54,7 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
             && !matches!(check.state, CheckState::Retry | CheckState::Rejected)
             && flavors.len() == names.len(),
         pods: counts.try_fold(0, |all: u32, count| Some(all.saturating_add(count?))),
-        topology: sets.clone().any(|set| set.topology.is_some()),
+        topology: sets.iter().any(|set| set.topology.is_some()),
         selector: flavors.iter().flat_map(|flavor| flavor.node_labels.clone()).collect(),
         tolerations: flavors.iter().flat_map(|flavor| flavor.tolerations.clone()).collect(),
     })

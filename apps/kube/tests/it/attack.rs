@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::objects::{JOBS, PODS, job};
+use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job};
 use crate::cluster::{Cluster, User};
 use crate::in_force::pod;
 
@@ -64,9 +64,8 @@ fn attackers_do_not_block_other_users() {
     cluster.until("the Job of another namespace is complete", || {
         cluster.succeeded(OTHER, "modest") == 8
     });
-    let held = cluster.get("/apis/pavior.dev/v1alpha1/namespaces/default/placements");
     let nodes = |one: &Value| one["spec"]["nodes"].as_array().unwrap().len();
-    let held: usize = held["items"].as_array().unwrap().iter().map(nodes).sum();
+    let held: usize = cluster.items(PLACEMENTS).iter().map(nodes).sum();
     assert!(held <= 20, "{held} nodes of one namespace");
     let log = cluster.log();
     assert!(!log.contains('\u{1b}') && !log.contains("<b>"), "{log}");

@@ -38,10 +38,9 @@ fn replicas_with_wrong_clocks_place_jobs_correctly() {
     assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");
     assert!(record.confirmations >= 6, "{record:?}");
     // The replicas' events use the API server's time.
-    let events = cluster.get("/api/v1/namespaces/default/events?fieldSelector=source=pavior");
-    let events = events["items"].as_array().unwrap();
+    let events = cluster.items("/api/v1/namespaces/default/events?fieldSelector=source=pavior");
     assert!(!events.is_empty());
-    for event in events {
+    for event in &events {
         let created = stamp(&event["metadata"]["creationTimestamp"]);
         assert!((created - stamp(&event["firstTimestamp"])).abs() < 60, "{event}");
     }
@@ -65,9 +64,8 @@ fn a_paused_replica_reads_everything_again_after_compaction() {
     cluster.delete_job("first").unwrap();
     cluster.job("second", "4x2x1", 1);
     cluster.until("the first one's pods are gone", || {
-        let pods = cluster.get(PODS);
         let of = |pod: &Value| pod["metadata"]["labels"]["batch.kubernetes.io/job-name"] == "first";
-        !pods["items"].as_array().unwrap().iter().any(of)
+        !cluster.items(PODS).iter().any(of)
     });
     cluster.compact();
     let version = version.as_str().unwrap();

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::objects::{JOBS, PODS, job};
+use crate::cluster::objects::{JOBS, PODS, job, set_pods};
 use crate::cluster::{Cluster, User};
 use crate::judge::Record;
 use crate::sets::nodes;
@@ -15,8 +15,7 @@ const SETS: &str = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets";
 fn jobset(name: &str, groups: &[(&str, u32, &str, u32)], together: bool, run_s: u32) -> Value {
     let group = |&(group, replicas, shape, pods): &(&str, u32, &str, u32)| {
         let mut own = job(group, shape, run_s);
-        own["spec"]["completions"] = json!(pods);
-        own["spec"]["parallelism"] = json!(pods);
+        set_pods(&mut own, pods);
         own["spec"]["backoffLimit"] = json!(0);
         let mut annotations = own["metadata"]["annotations"].clone();
         if together {
@@ -68,9 +67,9 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
         job.unwrap_or_default()["metadata"]["uid"].clone()
     };
     let old = names.map(uid);
-    let pods =
-        cluster.get(&format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{}", names[1]));
-    let pod = pods["items"][0]["metadata"]["name"].as_str().unwrap();
+    let selector = format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{}", names[1]);
+    let pod = &cluster.items(&selector)[0];
+    let pod = pod["metadata"]["name"].as_str().unwrap();
     cluster.patch(&format!("{PODS}/{pod}/status"), &json!({ "status": { "phase": "Failed" } }));
     cluster.until("both are recreated", || {
         let new = names.map(uid);

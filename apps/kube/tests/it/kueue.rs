@@ -129,9 +129,8 @@ fn reject_what_never_fits(cluster: &Cluster) {
     let uid = cluster.get(&path)["metadata"]["uid"].clone();
     let is_of = |one: &Value| one["metadata"]["labels"]["kueue.x-k8s.io/job-uid"] == uid;
     cluster.until("it is deactivated", || {
-        let all = cluster.get(&format!("{API}/workloads"));
-        let mut own = all["items"].as_array().unwrap().iter().filter(|one| is_of(one));
-        own.any(|one| one["spec"]["active"] == false)
+        let all = cluster.items(&format!("{API}/workloads"));
+        all.iter().any(|one| is_of(one) && one["spec"]["active"] == false)
     });
     cluster.delete_job("endless").unwrap();
 }

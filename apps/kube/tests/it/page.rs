@@ -22,9 +22,7 @@ fn state(address: &str) -> Value {
 
 #[test]
 fn the_page_shows_holders_and_waiting_jobs() {
-    let Some(mut cluster) = Cluster::start("the page of pavior kube", [4, 4, 1]) else {
-        return;
-    };
+    let Some(mut cluster) = Cluster::start("the page of pavior kube", [4, 4, 1]) else { return };
     let (acts, looks) = (free_address(), free_address());
     cluster.machine_with("mesh:4x4x1", &json!({ "slots": ["2x2x1"] }));
     cluster.start_replica_as("pavior", "always", &[&acts]);

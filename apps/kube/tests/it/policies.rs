@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job};
+use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job, set_pods};
 use crate::cluster::{Cluster, User, mutates};
 use crate::in_force::placement;
 
@@ -13,7 +13,7 @@ fn users_cannot_open_gates_or_write_placements() {
     cluster.machine("mesh:2x2x1");
     jobs_match_their_shape(&cluster);
     cluster.job("good", "2x2x1", 1);
-    cluster.until("four pods", || cluster.get(PODS)["items"].as_array().unwrap().len() == 4);
+    cluster.until("four pods", || cluster.items(PODS).len() == 4);
     pods_stay_gated(&cluster);
     annotations_stay(&cluster);
     for user in [User::Admin, User::Alice] {
@@ -47,10 +47,7 @@ fn jobs_match_their_shape(cluster: &Cluster) {
     }
     check_job(cluster, "Indexed", |job| job["spec"]["completionMode"] = json!("NonIndexed"));
     check_job(cluster, "must be equal", |job| job["spec"]["parallelism"] = json!(2));
-    check_job(cluster, "number of nodes", |job| {
-        job["spec"]["parallelism"] = json!(3);
-        job["spec"]["completions"] = json!(3);
-    });
+    check_job(cluster, "number of nodes", |job| set_pods(job, 3));
     check_job(cluster, "the pavior.dev/node limit must be 1", |job| {
         let limits = json!({ "limits": { "pavior.dev/node": "2" } });
         job["spec"]["template"]["spec"]["containers"][0]["resources"] = limits;
@@ -70,8 +67,7 @@ fn jobs_match_their_shape(cluster: &Cluster) {
 /// Verifies that a Job's pods have the gate and the resource, and that neither users nor
 /// administrators can remove the gate.
 fn pods_stay_gated(cluster: &Cluster) {
-    let all = cluster.get(PODS);
-    let pod = &all["items"][0];
+    let pod = &cluster.items(PODS)[0];
     assert_eq!(pod["spec"]["schedulingGates"][0]["name"], "pavior.dev/placement");
     assert_eq!(pod["spec"]["containers"][0]["resources"]["limits"]["pavior.dev/node"], "1");
     let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str().unwrap());

@@ -19,9 +19,7 @@ fn prepare(cluster: &Cluster) {
         cluster.patch(&path, &json!({ "spec": { "taints": closed } }));
         cluster.job(&format!("job{node}"), "1x1x1", 600);
     }
-    cluster.until("every Job has a pod", || {
-        cluster.get(PODS)["items"].as_array().is_some_and(|all| all.len() == NODES)
-    });
+    cluster.until("every Job has a pod", || cluster.items(PODS).len() == NODES);
 }
 
 /// Removes the next node's taint, and returns the time until a Job's placement is confirmed.

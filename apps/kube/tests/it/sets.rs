@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job};
+use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job, set_pods};
 use crate::cluster::{Cluster, User};
 use crate::judge::word;
 
@@ -32,8 +32,7 @@ pub(crate) fn part(set: &Value, number: u32, shape: &str, pods: u32, run_s: u32)
     job["metadata"]["annotations"]["pavior.dev/box"] = json!("set");
     job["metadata"]["labels"] = json!({ INDEX: number.to_string() });
     job["metadata"]["ownerReferences"] = json!([set]);
-    job["spec"]["completions"] = json!(pods);
-    job["spec"]["parallelism"] = json!(pods);
+    set_pods(&mut job, pods);
     job
 }
 
@@ -44,10 +43,10 @@ fn make(cluster: &Cluster, job: &Value) {
 /// Returns the nodes to which a Job's pods are bound, in order of the pods' indexes.
 pub(crate) fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
     let selector = format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{job}");
-    let all = cluster.get(&selector);
-    let pods = all["items"].as_array().unwrap().iter();
-    let pods = pods.filter(|pod| pod["metadata"]["deletionTimestamp"].is_null());
-    let mut found: Vec<(&str, &str)> = pods
+    let mut all = cluster.items(&selector);
+    all.retain(|pod| pod["metadata"]["deletionTimestamp"].is_null());
+    let mut found: Vec<(&str, &str)> = all
+        .iter()
         .map(|pod| {
             let labels = &pod["metadata"]["labels"];
             let rank = word(&labels["batch.kubernetes.io/job-completion-index"]);
@@ -61,12 +60,11 @@ pub(crate) fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
 
 /// Returns true if any event on a Job contains `word`.
 fn is_told(cluster: &Cluster, job: &str, word: &str) -> bool {
-    let events = cluster.get("/api/v1/namespaces/default/events");
     let says = |event: &Value| {
         event["involvedObject"]["name"] == job
             && event["message"].as_str().is_some_and(|text| text.contains(word))
     };
-    events["items"].as_array().unwrap().iter().any(says)
+    cluster.items("/api/v1/namespaces/default/events").iter().any(says)
 }
 
 #[test]
@@ -79,7 +77,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
     let train = set(&cluster, "train");
     make(&cluster, &part(&train, 1, "4x2x1", 5, 600));
     cluster.until("an event says so", || is_told(&cluster, "train-1", "too few for 8 nodes"));
-    assert_eq!(cluster.get(PLACEMENTS)["items"], json!([]));
+    assert!(cluster.items(PLACEMENTS).is_empty());
     make(&cluster, &part(&train, 0, "4x2x1", 3, 600));
     let both = |cluster: &Cluster| [nodes(cluster, "train-0"), nodes(cluster, "train-1")];
     let whole = || both(&cluster).iter().map(Vec::len).sum::<usize>() == 8;
@@ -88,24 +86,20 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
     let [first, second] = both(&cluster);
     assert_eq!(first, row(0, 0, 3).collect::<Vec<_>>());
     assert_eq!(second, row(0, 3, 4).chain(row(1, 0, 4)).collect::<Vec<_>>());
-    let placements = cluster.get(PLACEMENTS);
-    assert_eq!(placements["items"].as_array().unwrap().len(), 1, "{placements}");
-    assert_eq!(placements["items"][0]["spec"]["set"].as_array().unwrap().len(), 2);
+    let placements = cluster.items(PLACEMENTS);
+    assert_eq!(placements.len(), 1, "{placements:?}");
+    assert_eq!(placements[0]["spec"]["set"].as_array().unwrap().len(), 2);
 
     // If one Job is deleted after placement, the other Job and the replacement share a new box.
-    let old = placements["items"][0]["metadata"]["uid"].clone();
+    let old = &placements[0]["metadata"]["uid"];
     cluster.delete_job("train-1").unwrap();
     cluster.until("the placement is deleted", || {
-        cluster.get(PLACEMENTS)["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|one| one["metadata"]["uid"] != old)
+        cluster.items(PLACEMENTS).iter().all(|one| one["metadata"]["uid"] != *old)
     });
     make(&cluster, &part(&train, 1, "4x2x1", 5, 1));
     // Wait for both conditions, because pods of the deleted placement may still have nodes.
     cluster.until("one placement exists again, and all pods have their nodes", || {
-        cluster.get(PLACEMENTS)["items"].as_array().unwrap().len() == 1 && whole()
+        cluster.items(PLACEMENTS).len() == 1 && whole()
     });
     cluster.until("the second is complete", || cluster.succeeded(JOBS, "train-1") == 5);
     assert_eq!(nodes(&cluster, "train-0").len(), 3, "the first keeps running");
@@ -113,9 +107,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
 
 #[test]
 fn jobs_of_a_set_are_validated_on_creation() {
-    let Some(mut cluster) = Cluster::start("policies of sets", [4, 1, 1]) else {
-        return;
-    };
+    let Some(mut cluster) = Cluster::start("policies of sets", [4, 1, 1]) else { return };
     cluster.machine("mesh:4x1x1");
     let good = set(&cluster, "good");
     let refused = |change: &dyn Fn(&mut Value), word: &str| {
@@ -133,11 +125,7 @@ fn jobs_of_a_set_are_validated_on_creation() {
     for number in ["", "x", "1.5", "1234567890"] {
         refused(&|job| job["metadata"]["labels"][INDEX] = json!(number), "have its number");
     }
-    let more = |job: &mut Value| {
-        job["spec"]["completions"] = json!(5);
-        job["spec"]["parallelism"] = json!(5);
-    };
-    refused(&more, "number of nodes");
+    refused(&|job| set_pods(job, 5), "number of nodes");
     make(&cluster, &part(&good, 0, "4x1x1", 2, 1));
     for change in [
         json!({ "metadata": { "annotations": { "pavior.dev/box": "job" } } }),

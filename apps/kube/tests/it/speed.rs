@@ -99,7 +99,7 @@ fn prepare(scheduling: Scheduling) -> Option<Cluster> {
     // Logging whole objects in the audit log would take a third of the API server's time.
     let mut cluster = Cluster::bare("the speed of pavior kube", CONTROLLERS, "Metadata")?;
     cluster.add_nodes([SIDE; 3]);
-    for node in cluster.get("/api/v1/nodes")["items"].as_array().unwrap() {
+    for node in cluster.items("/api/v1/nodes") {
         let amount = json!({ "toy/node": "1" });
         let status = json!({ "status": { "capacity": amount, "allocatable": amount } });
         let name = node["metadata"]["name"].as_str().unwrap();

@@ -26,7 +26,7 @@ impl Daemon {
             Ok(gate) => gate.fault(&self.config),
             Err(error) => Some(error.to_string()),
         };
-        self.metrics.set_gate(fault.is_none());
+        self.metrics.gate.set(i64::from(fault.is_none()));
         let line =
             fault.map(|error| LogLine::new("warn", "gate check failed", json!({ "error": error })));
         self.problems.log(Problem::Gate, line);

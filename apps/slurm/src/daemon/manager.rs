@@ -17,7 +17,7 @@ use crate::{Config, SlurmError};
 const SIGNAL_CHECK_MS: u64 = 50;
 
 /// The time between watchdog messages during a wait, in milliseconds, well below the units'
-/// `WatchdogSec`.
+/// `WatchdogSec`. It is a multiple of `SIGNAL_CHECK_MS`.
 const WATCHDOG_MS: u64 = 60_000;
 
 /// The reason why a wait ended.
@@ -52,13 +52,13 @@ impl Signals {
 
     /// Waits for `time_ms` milliseconds or until a signal arrives.
     pub(super) fn wait(&self, time_ms: u64) -> Event {
-        let mut left = time_ms;
+        let mut waited = 0;
         let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        while left > 0 && !is_set(&self.stop) && !is_set(&self.reload) {
-            let step = left.min(SIGNAL_CHECK_MS);
+        while waited < time_ms && !is_set(&self.stop) && !is_set(&self.reload) {
+            let step = (time_ms - waited).min(SIGNAL_CHECK_MS);
             std::thread::sleep(Duration::from_millis(step));
-            left -= step;
-            if left % WATCHDOG_MS < SIGNAL_CHECK_MS {
+            waited += step;
+            if waited.is_multiple_of(WATCHDOG_MS) {
                 let _ = sd_notify::notify(&[NotifyState::Watchdog]);
             }
         }

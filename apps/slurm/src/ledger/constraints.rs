@@ -62,27 +62,17 @@ impl Constraint {
     }
 
     /// Returns true if a node with these features satisfies the constraint under both readings used
-    /// by Slurm releases: left to right, and with `&` binding more tightly than `|`.
+    /// by Slurm releases: left to right, and with `&` binding more tightly than `|`. Only the first
+    /// is evaluated, because it is stricter: without negation, it implies the second.
     pub(super) fn satisfied_by(&self, available: &[String]) -> bool {
         match self {
             Constraint::Feature(name) => available.iter().any(|feature| feature == name),
             Constraint::Joined(first, others) => {
                 let first = first.satisfied_by(available);
-                let others: Vec<(Connective, bool)> = others
-                    .iter()
-                    .map(|(operator, next)| (*operator, next.satisfied_by(available)))
-                    .collect();
-                let in_order = others.iter().fold(first, |so_far, &(operator, next)| {
-                    if operator == Connective::And { so_far && next } else { so_far || next }
-                });
-                let mut alternatives = vec![first];
-                for &(operator, next) in &others {
-                    match alternatives.last_mut() {
-                        Some(last) if operator == Connective::And => *last &= next,
-                        _ => alternatives.push(next),
-                    }
-                }
-                in_order && alternatives.contains(&true)
+                others.iter().fold(first, |so_far, (operator, next)| match operator {
+                    Connective::And => so_far && next.satisfied_by(available),
+                    Connective::Or => so_far || next.satisfied_by(available),
+                })
             }
         }
     }

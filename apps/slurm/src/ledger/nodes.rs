@@ -53,7 +53,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
     Ok((nodes, unreadable))
 }
 
-pub(super) fn node(line: &str) -> Option<SlurmNode> {
+fn node(line: &str) -> Option<SlurmNode> {
     let fields: Vec<&str> = line.trim().split('|').collect();
     let [name, state, features, gres, memory, cpus, layout, disk] = fields[..] else {
         return None;
@@ -94,14 +94,10 @@ fn condition(state: &str) -> Condition {
 
 #[cfg(test)]
 pub(super) mod fixtures {
-    pub(crate) fn line(name: &str, state: &str) -> String {
-        format!("{name}|{state}|(null)|(null)|100|1|1:1:1|0\n")
-    }
-
     /// Formats `sinfo` lines for nodes that are given as `NAME|STATE`.
     pub(crate) fn lines(nodes: &str) -> String {
         let nodes = nodes.lines().map(|node| match node.split_once('|') {
-            Some((name, state)) => line(name, state),
+            Some((name, state)) => format!("{name}|{state}|(null)|(null)|100|1|1:1:1|0\n"),
             None => format!("{node}\n"),
         });
         nodes.collect()

@@ -77,19 +77,17 @@ impl<'a> Builder<'a> {
 
     /// Marks the nodes of a running or completing job as in use, whether or not they form a box.
     pub(super) fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
-        let mut ids = self.ids(&job.held_nodes);
+        let ids = self.ids(&job.held_nodes);
         // A job without a valid request, such as a job submitted before the gate existed, has no
         // box.
-        let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
-            box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
-        });
+        let has_box = request(self.world.config, job, shaper)
+            .is_ok_and(|request| is_box(self.world.config, &ids, request.shape.unwrap_or([1; 3])));
         let is_ours = self.world.config.partitions.contains(&job.partition);
-        if job.phase == Phase::Running && !is_box && job.comment.is_ok() && is_ours {
+        if job.phase == Phase::Running && !has_box && job.comment.is_ok() && is_ours {
             self.misplaced.push(index);
         }
         let has_owner = |id: &NodeId| self.owners[id.index()].is_some();
-        let taken: Vec<NodeId> = ids.iter().copied().filter(has_owner).collect();
-        ids.retain(|id| !taken.contains(id));
+        let (taken, ids): (Vec<_>, Vec<_>) = ids.into_iter().partition(has_owner);
         if job.phase == Phase::Running {
             self.overlaps.extend(taken);
         }
@@ -163,14 +161,14 @@ impl<'a> Builder<'a> {
         shaper: &mut Shaper,
     ) -> Result<Request, Obstacle> {
         let request = request(self.world.config, job, shaper).map_err(Obstacle::Never)?;
-        let machine = &mut self.planner;
-        let pool = self.candidates.pool_of(job, machine);
+        let planner = &mut self.planner;
+        let pool = self.candidates.pool_of(job, planner);
         let restricted = request.within(pool.map_err(|fault| Obstacle::Never(fault.into()))?);
-        if restricted.pool.is_none() || machine.could_ever_fit(&restricted) {
+        if restricted.pool.is_none() || planner.could_ever_fit(&restricted) {
             return Ok(restricted);
         }
-        let unreserved = request.within(self.candidates.pool_ignoring_reservations(job, machine));
-        if machine.could_ever_fit(&unreserved) {
+        let unreserved = request.within(self.candidates.pool_ignoring_reservations(job, planner));
+        if planner.could_ever_fit(&unreserved) {
             return Err(Obstacle::Reserved);
         }
         Err(Obstacle::Never(NO_CANDIDATES.into()))
@@ -183,7 +181,7 @@ impl<'a> Builder<'a> {
             return Role::Obstructed("its shape cannot be parsed");
         };
         let sides = request.shape.unwrap_or([1; 3]);
-        if box_of(self.world.config, &ids, sides).is_none() {
+        if !is_box(self.world.config, &ids, sides) {
             return Role::Obstructed("its nodes do not form the requested box");
         }
         match self.candidates.pool_of(job, &mut self.planner) {
@@ -201,17 +199,20 @@ impl<'a> Builder<'a> {
                 return Role::Obstructed("one of its nodes is taken");
             }
         }
-        let has_reservation = !job.reservation.is_empty();
-        let is_free = |id: &NodeId| match self.conditions[id.index()] {
-            Condition::Idle => true,
-            Condition::Reserved => has_reservation,
-            Condition::Taken | Condition::PoweringOff | Condition::Unavailable => false,
-        };
-        if !ids.iter().all(is_free) {
+        if !ids.iter().all(|id| self.is_idle(*id, job)) {
             return Role::Obstructed("one of its nodes is unavailable");
         }
         self.assign(index, job, &ids);
         Role::Opened
+    }
+
+    /// Returns true if Slurm reports that no job uses the node and that this job may use it.
+    fn is_idle(&self, id: NodeId, job: &SlurmJob) -> bool {
+        match self.conditions[id.index()] {
+            Condition::Idle => true,
+            Condition::Reserved => !job.reservation.is_empty(),
+            Condition::Taken | Condition::PoweringOff | Condition::Unavailable => false,
+        }
     }
 
     /// Returns the free nodes among `ids`. Returns `None` if all are free, if some node is
@@ -223,8 +224,7 @@ impl<'a> Builder<'a> {
         for id in ids {
             let owner = self.owners[id.index()].map(|owner| &self.world.ledger.jobs[owner]);
             match (self.conditions[id.index()], owner) {
-                (Condition::Unavailable, _)
-                | (Condition::Reserved | Condition::PoweringOff, None) => return None,
+                (Condition::Unavailable, _) => return None,
                 (_, Some(owner)) => {
                     let is_ending = owner.phase == Phase::Completing;
                     if !is_ending && !preemption::may_preempt(self.site, job, owner, self.world.now)
@@ -232,9 +232,9 @@ impl<'a> Builder<'a> {
                         return None;
                     }
                 }
-                (Condition::Idle, None) => free.push(*id),
+                (_, None) if self.is_idle(*id, job) => free.push(*id),
                 (Condition::Taken, None) if is_evicting => {}
-                (Condition::Taken, None) => return None,
+                (_, None) => return None,
             }
         }
         (free.len() < ids.len()).then_some(free)
@@ -262,19 +262,17 @@ fn awaits_nodes(reason: &str) -> bool {
         || down.iter().any(|words| reason.replace('_', " ").starts_with(words))
 }
 
-/// Returns the box that has these sides, in any orientation, and consists of exactly the given
-/// nodes. The nodes must be in ascending order.
-fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
+/// Returns true if the nodes form a box with these sides, in any orientation. The nodes must be in
+/// ascending order.
+fn is_box(config: &Config, ids: &[NodeId], sides: Sides) -> bool {
     let grid = config.grid;
-    if ids.is_empty() || ids.len() as u64 != volume(sides) {
-        return None;
-    }
-    let has_ids =
-        |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
-    orientations(sides).filter(|&turned| grid.fits(turned)).find_map(|turned| {
-        // The base must be one of the nodes.
-        ids.iter()
-            .map(|&id| Cuboid::new(grid.point(id), turned).canonical(&grid))
-            .find(|cuboid| cuboid.lies_on(&grid) && has_ids(cuboid))
-    })
+    // The base must be one of the nodes.
+    let has_base = |id: &NodeId, turned: Sides| {
+        let cuboid = Cuboid::new(grid.point(*id), turned).canonical(&grid);
+        let is_inside = |node: NodeId| ids.binary_search(&node).is_ok();
+        cuboid.lies_on(&grid) && cuboid.nodes(&grid).all(is_inside)
+    };
+    let mut turned = orientations(sides).filter(|&turned| grid.fits(turned));
+    ids.len() as u64 == volume(sides)
+        && turned.any(|turned| ids.iter().any(|id| has_base(id, turned)))
 }

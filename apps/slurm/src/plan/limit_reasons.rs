@@ -1,8 +1,10 @@
-//! Slurm's job reasons that name a limit, and the jobs to which the limit applies.
+//! Slurm's job reasons that name a limit or a missing permission, and the jobs to which a limit
+//! applies.
 
 use crate::ledger::SlurmJob;
 
-/// Returns true if Slurm's reason says that a job is waiting because it would exceed a limit.
+/// Returns true if Slurm's reason says that a job is waiting because of a limit or a missing
+/// permission.
 pub(crate) fn is_limit(reason: &str) -> bool {
     let is_of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
     is_of_accounts
@@ -48,6 +50,8 @@ impl LimitScope {
         }
     }
 
+    /// Returns true if the job matches the fields. Returns false if no field is set, even for the
+    /// job that has the reason.
     pub(crate) fn has(&self, job: &SlurmJob) -> bool {
         *self != LimitScope::default()
             && self.array.is_none_or(|array| job.name.array() == Some(array))
@@ -85,6 +89,8 @@ mod tests {
             let all = [kin.has(&same_array), kin.has(&same_user), kin.has(&same_account)];
             assert!(is_limit(reason) && all == [array, user, account], "{reason}: {all:?}");
         }
+        let same_association = SlurmJob { qos: "r".into(), ..job("8", 1) };
+        assert!(LimitScope::of(&one, "AssocMaxJobsLimit").has(&same_association));
         assert!(!is_limit("Licenses") && !is_limit("JobHeldUser") && !is_limit("Dependency"));
     }
 }

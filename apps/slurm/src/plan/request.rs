@@ -28,11 +28,11 @@ pub(crate) fn request(
     let Ok(comment) = &job.comment else { return Err(CONTROL_CHARACTERS.into()) };
     match shape::read(comment, config.grid.axes())? {
         Some(sides) => shaped_request(config, job, sides),
-        None if job.nodes == 0 => Err(no_box_message(job)),
+        None if job.nodes == 0 => Err(no_box_message(job.nodes)),
         None => {
             let request = shaper.request(job.nodes);
             let has_box = request.shape.map(volume) == Some(job.nodes.into());
-            if has_box { Ok(request) } else { Err(no_box_message(job)) }
+            if has_box { Ok(request) } else { Err(no_box_message(job.nodes)) }
         }
     }
 }
@@ -50,6 +50,6 @@ fn shaped_request(config: &Config, job: &SlurmJob, sides: Sides) -> Result<Reque
 }
 
 /// Formats the error for a job whose number of nodes does not form a box.
-pub(crate) fn no_box_message(job: &SlurmJob) -> String {
-    format!("no box on the machine has {} nodes", job.nodes)
+pub(crate) fn no_box_message(nodes: u32) -> String {
+    format!("no box on the machine has {nodes} nodes")
 }

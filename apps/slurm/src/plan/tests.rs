@@ -11,22 +11,17 @@ use crate::names::{Licenses, NodeName};
 use crate::plan::change::Priority;
 use crate::plan::request::shaper;
 
-const CONFIG: &str =
-    "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\norder = \"ORDER\"\n";
-
 fn config(order: &str) -> Config {
-    Config::parse(&CONFIG.replace("ORDER", order)).unwrap()
+    Config::with_lines("mesh:4x2", &format!("order = \"{order}\"\n"))
 }
 
 fn ledger(jobs: Vec<SlurmJob>) -> Ledger {
     let held: Vec<&NodeName> = jobs.iter().flat_map(|job| &job.held_nodes).collect();
-    let condition = |name: &NodeName| {
-        if held.contains(&name) { Condition::Taken } else { Condition::Idle }
+    let node = |name: NodeName| {
+        let condition = if held.contains(&&name) { Condition::Taken } else { Condition::Idle };
+        SlurmNode { condition, name, offer: Offer::default() }
     };
-    let nodes = names(&[0, 1, 2, 3, 4, 5, 6, 7]).into_iter();
-    let nodes = nodes
-        .map(|name| SlurmNode { condition: condition(&name), name, offer: Offer::default() })
-        .collect();
+    let nodes = names(&[0, 1, 2, 3, 4, 5, 6, 7]).into_iter().map(node).collect();
     Ledger { nodes, jobs, ..Ledger::default() }
 }
 
@@ -115,28 +110,32 @@ fn opened_gates(changes: &[Change]) -> Vec<String> {
     changes.iter().filter_map(open).collect()
 }
 
+/// Returns the gates opened in a daemon's first cycle.
+fn opened_first(order: &str, ledger: &Ledger) -> Vec<String> {
+    opened_gates(&Run::new(order).at(ledger, 1000))
+}
+
+/// Returns true if the closing of a job's gate is the only change.
+fn only_closes(changes: &[Change], job: &str) -> bool {
+    matches!(changes, [Change::Close { job: other, .. }] if *other == job_name(job))
+}
+
 #[test]
 fn jobs_start_in_slurms_order() {
-    let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
-    let changes = Run::new("strict").at(&ledger(jobs), 1000);
+    let jobs = ledger(vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)]);
     // Job 3 needs a row of three nodes, but only two nodes are left in each row.
-    assert_eq!(opened_gates(&changes)[0], "2_3 n0,n1,n4,n5");
-    assert_eq!(opened_gates(&changes).len(), 1, "strict: the next in order does not fit");
-    let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
-    let changes = Run::new("fit").at(&ledger(jobs), 1000);
-    assert_eq!(opened_gates(&changes), ["2_3 n0,n1,n4,n5", "1 n2"]);
+    let strict = opened_first("strict", &jobs);
+    assert_eq!(strict, ["2_3 n0,n1,n4,n5"], "the next in order does not fit");
+    assert_eq!(opened_first("fit", &jobs), ["2_3 n0,n1,n4,n5", "1 n2"]);
 }
 
 #[test]
 fn backfilling_does_not_delay_the_first_job() {
     // Nodes n0 to n3 are in use for 60 s, and the first job needs the whole machine.
-    let held = || running("9", "4x1", &[0, 1, 2, 3], 60);
-    let mut long = shaped("2", "2x1", 2, 5);
-    long.limit = Some(600);
-    let short = shaped("3", "2x1", 2, 4);
-    let jobs = vec![held(), shaped("1", "4x2", 8, 9), long, short];
-    let changes = Run::new("easy").at(&ledger(jobs), 1000);
-    assert_eq!(opened_gates(&changes), ["3 n4,n5"]);
+    let held = running("9", "4x1", &[0, 1, 2, 3], 60);
+    let long = SlurmJob { limit: Some(600), ..shaped("2", "2x1", 2, 5) };
+    let jobs = vec![held, shaped("1", "4x2", 8, 9), long, shaped("3", "2x1", 2, 4)];
+    assert_eq!(opened_first("easy", &ledger(jobs)), ["3 n4,n5"]);
 }
 
 #[test]
@@ -149,11 +148,11 @@ fn jobs_held_back_by_slurm_are_not_changed() {
     }
     // Slurm has not examined the job since it was changed.
     let unseen = SlurmJob { start: Some(1005), reason: "None".into(), ..shaped("1", "2x2", 4, 9) };
-    assert!(Run::new("easy").at(&ledger(vec![unseen]), 1000).is_empty());
-    let mut later = SlurmJob { reason: "BeginTime".into(), ..shaped("1", "2x2", 4, 9) };
-    later.start = Some(1001);
-    assert!(Run::new("easy").at(&ledger(vec![later.clone()]), 1000).is_empty());
-    assert_eq!(opened_gates(&Run::new("easy").at(&ledger(vec![later]), 1001)).len(), 1);
+    assert!(Run::new("easy").at(&ledger(vec![unseen.clone()]), 1000).is_empty());
+    let later = SlurmJob { reason: "BeginTime".into(), start: Some(1001), ..unseen };
+    let later = ledger(vec![later]);
+    assert!(Run::new("easy").at(&later, 1000).is_empty());
+    assert_eq!(opened_gates(&Run::new("easy").at(&later, 1001)).len(), 1);
 }
 
 #[test]
@@ -162,12 +161,12 @@ fn unavailable_nodes_are_not_used() {
     state.nodes[0].condition = Condition::Unavailable;
     // A job in another partition holds this node.
     state.nodes[2].condition = Condition::Taken;
-    assert!(opened_gates(&Run::new("easy").at(&state, 1000)).is_empty());
+    assert!(opened_first("easy", &state).is_empty());
     state.nodes[2].condition = Condition::Idle;
-    assert_eq!(opened_gates(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
+    assert_eq!(opened_first("easy", &state), ["1 n1,n2,n5,n6"]);
     // A node that Slurm does not list is unavailable, too.
     state.nodes.remove(1);
-    assert_eq!(opened_gates(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7"]);
+    assert_eq!(opened_first("easy", &state), ["1 n2,n3,n6,n7"]);
 }
 
 #[test]
@@ -196,14 +195,11 @@ fn an_obstructed_gate_closes_and_keeps_its_nodes_for_a_cycle() {
             state.nodes[node as usize].condition = Condition::Unavailable;
         }
         let changes = Run::new("easy").at(&state, 1000);
-        let is_close =
-            |change: &Change| matches!(change, Change::Close { job, .. } if *job == job_name("1"));
-        assert!(changes.len() == 1 && is_close(&changes[0]), "{named:?}: {changes:?}");
+        assert!(only_closes(&changes, "1"), "{named:?}: {changes:?}");
     }
     // A running job holds a node on which another job's gate is open.
     let jobs = vec![opened("1", "2x1", 2, &[0, 1]), running("2", "1x1", &[1], 60)];
-    let changes = Run::new("easy").at(&ledger(jobs), 1000);
-    assert!(matches!(&changes[..], [Change::Close { job, .. }] if *job == job_name("1")));
+    assert!(only_closes(&Run::new("easy").at(&ledger(jobs), 1000), "1"));
 }
 
 #[test]
@@ -239,14 +235,18 @@ fn patience_is_longer_until_slurm_has_examined_the_job() {
     assert!(closes("Resources", "(null)", 1010) && closes("Licenses", "matlab:1", 1010));
 }
 
+/// Returns a ledger with a job that was requeued while its gate was open.
+fn requeued() -> Ledger {
+    let (reason, start) = ("BeginTime".into(), Some(1120));
+    ledger(vec![SlurmJob { reason, start, ..opened("1", "2x2", 4, &[0, 1, 4, 5]) }])
+}
+
 #[test]
 fn requeued_and_ungated_jobs_are_gated() {
-    let mut requeued = opened("1", "2x2", 4, &[0, 1, 4, 5]);
-    (requeued.reason, requeued.start) = ("BeginTime".into(), Some(1120));
-    let changes = Run::new("easy").at(&ledger(vec![requeued]), 1000);
+    let changes = Run::new("easy").at(&requeued(), 1000);
     assert!(matches!(&changes[..], [Change::Close { wait_s: Some(10), .. }]), "{changes:?}");
-    let mut ungated = shaped("2", "2x2", 4, 77);
-    ungated.licenses = "matlab:1".parse().unwrap();
+    let licenses = "matlab:1".parse().unwrap();
+    let ungated = SlurmJob { licenses, ..shaped("2", "2x2", 4, 77) };
     let changes = Run::new("easy").at(&ledger(vec![ungated]), 1000);
     let close = Change::Close {
         job: job_name("2"),
@@ -260,12 +260,10 @@ fn requeued_and_ungated_jobs_are_gated() {
 #[test]
 fn a_closed_gate_stays_closed_for_the_cooldown() {
     let mut run = Run::new("easy");
-    let mut requeued = opened("1", "2x2", 4, &[0, 1, 4, 5]);
-    (requeued.reason, requeued.start) = ("BeginTime".into(), Some(1120));
-    assert_eq!(run.at(&ledger(vec![requeued]), 1000).len(), 1);
-    let closed = || ledger(vec![shaped("1", "2x2", 4, 9)]);
-    assert!(run.at(&closed(), 1009).is_empty());
-    assert_eq!(opened_gates(&run.at(&closed(), 1010)).len(), 1);
+    assert_eq!(run.at(&requeued(), 1000).len(), 1);
+    let closed = ledger(vec![shaped("1", "2x2", 4, 9)]);
+    assert!(run.at(&closed, 1009).is_empty());
+    assert_eq!(opened_gates(&run.at(&closed, 1010)).len(), 1);
 }
 
 #[test]
@@ -283,8 +281,7 @@ fn a_reused_number_is_a_different_job() {
     let mut run = Run::new("easy");
     let state = ledger(vec![opened("1", "2x2", 4, &[0, 1, 4, 5])]);
     assert!(run.at(&state, 1000).is_empty());
-    let mut again = opened("1", "2x2", 4, &[0, 1, 4, 5]);
-    again.submitted = 1005;
+    let again = SlurmJob { submitted: 1005, ..state.jobs[0].clone() };
     assert!(run.at(&ledger(vec![again]), 1011).is_empty(), "its patience begins when it is seen");
 }
 
@@ -309,7 +306,7 @@ fn a_malformed_record_reserves_its_nodes_only() {
         ..Unreadable::new("its licenses cannot be parsed")
     }];
     // The 2x1 box is rotated.
-    assert_eq!(opened_gates(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7", "2 n4,n5"]);
+    assert_eq!(opened_first("easy", &state), ["1 n2,n3,n6,n7", "2 n4,n5"]);
 }
 
 mod answers;

@@ -209,31 +209,27 @@ mod tests {
     use super::*;
     use crate::ledger::qos::Qos;
 
-    fn config(more: &str) -> Config {
-        let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
-        Config::parse(&format!("{text}{more}")).unwrap()
+    fn config() -> Config {
+        Config::of_machine("mesh:2")
     }
 
     #[test]
     fn each_fault_contains_the_remedy() {
-        let faults = |more: &str, loaded: &str| conf_faults(&config(more), loaded, &[]);
-        let found = faults("", "TopologyPlugin = topology/torus3d\n");
+        let found = conf_faults(&config(), "TopologyPlugin = topology/torus3d\n", &[]);
         assert!(found.len() == 2 && found[0].contains("reservation") && found[1].contains("flat"));
         let loaded = "SLURM_VERSION = 22.05.8\nSchedulerParameters = extra_constraints\n";
-        let found = faults("tell = \"extra\"\n", loaded);
+        let extra = Config::with_lines("mesh:2", "tell = \"extra\"\n");
+        let found = conf_faults(&extra, loaded, &[]);
         assert_eq!(found.iter().filter(|fault| fault.contains("tell =")).count(), 2);
-        assert_eq!(advice(&config(""), "").len(), 2);
+        assert_eq!(advice(&config(), "").len(), 2);
     }
 
     #[test]
     fn missing_nodes_are_a_fault_and_may_be_hidden() {
-        let (config, ledger) = (config(""), Ledger::default());
+        let (config, ledger) = (config(), Ledger::default());
         let difference = NodeDifference::new(&config, &ledger);
-        let faults = difference.faults(&config);
-        assert_eq!(
-            faults,
-            ["2 nodes in the configuration but not in partition p, starting with n0"]
-        );
+        let fault = "2 nodes in the configuration but not in partition p, starting with n0";
+        assert_eq!(difference.faults(&config), [fault]);
         let advice = |loaded: &str| cloud_advice(&config, loaded, &difference);
         let text = advice("SuspendProgram = /off\nPrivateData = jobs\n").unwrap();
         assert!(text.contains("PrivateData=jobs,cloud"), "{text}");
@@ -242,12 +238,12 @@ mod tests {
 
     #[test]
     fn partitions_of_each_release_are_checked() {
-        let faults = |text: &str| partition_faults(&config(""), "p", Some(text)).join("; ");
+        let faults = |text: &str| partition_faults(&config(), "p", Some(text)).join("; ");
         assert_eq!(faults("PartitionName=p OverSubscribe=EXCLUSIVE TotalCPUs=2 TotalNodes=2"), "");
         assert_eq!(faults("PartitionName=p Exclusive=NODE TotalCPUs=2 TotalNodes=2"), "");
         let wrong = faults("PartitionName=p OverSubscribe=NO Exclusive=NO TotalNodes=20");
         assert!(wrong.contains("EXCLUSIVE") && wrong.contains("as mesh:2"), "{wrong}");
-        assert!(partition_faults(&config(""), "p", None)[0].contains("partition p does not exist"));
+        assert!(partition_faults(&config(), "p", None)[0].contains("partition p does not exist"));
     }
 
     #[test]
@@ -258,9 +254,8 @@ mod tests {
             qos: [("low".into(), low)].into(),
             ..Site::default()
         };
-        let config = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"lo\"\n";
-        let config = Config::parse(config).unwrap();
-        let words = |loaded: &str, site: &Site| preemption_advice(&config, loaded, site).join("\n");
+        let words =
+            |loaded: &str, site: &Site| preemption_advice(&config(), loaded, site).join("\n");
         assert_eq!(words("", &by_qos(Qos::default())), "");
         let suspend = by_qos(Qos { mode: Some(Mode::Suspend), ..Qos::default() });
         assert!(words("", &suspend).contains("SUSPEND"));

@@ -29,7 +29,8 @@ pub(crate) struct Metrics {
     cycles: Counter,
     failures: Counter,
     malformed_total: Counter,
-    objections: Counter,
+    /// The number of changes that Slurm rejected.
+    pub(crate) objections: Counter,
     opened_total: Counter,
     closed_total: Counter,
     requeued_total: Counter,
@@ -40,9 +41,9 @@ pub(crate) struct Metrics {
     /// The end of the last successful cycle, in seconds since 1970.
     last_success: Gauge,
     /// 1 if this daemon is active.
-    active: Gauge,
+    pub(crate) active: Gauge,
     /// 1 if slurmctld is known to have loaded the gate, otherwise 0.
-    gate: Gauge,
+    pub(crate) gate: Gauge,
     /// The number of malformed records in the last successful cycle.
     malformed: Gauge,
     waiting: Gauge,
@@ -145,19 +146,6 @@ impl Metrics {
         let &Decision { waiting, running, ref free, failed, .. } = decision;
         self.counts(config, &CycleCounts { malformed, waiting, running, free, failed });
     }
-
-    /// Counts the changes that Slurm rejected.
-    pub(crate) fn add_objections(&self, count: usize) {
-        self.objections.inc_by(count as u64);
-    }
-
-    pub(crate) fn set_active(&self, is_active: bool) {
-        self.active.set(i64::from(is_active));
-    }
-
-    pub(crate) fn set_gate(&self, is_loaded: bool) {
-        self.gate.set(i64::from(is_loaded));
-    }
 }
 
 /// Additional metrics that an observer reports.
@@ -216,9 +204,7 @@ mod tests {
         metrics.failures.inc_by(3);
         metrics.malformed_total.inc_by(5);
         metrics.malformed.set(2);
-        let text =
-            "machine = \"mesh:4x4\"\nnodes = \"n{}\"\npartition = \"p\"\nslots = [\"2x2\"]\n";
-        let config = Config::parse(text).unwrap();
+        let config = Config::with_lines("mesh:4x4", "slots = [\"2x2\"]\n");
         metrics.slots.set(&slots_of(&config, &Occupancy::all_free(config.grid)));
         let text = text_of(&registry);
         for line in [

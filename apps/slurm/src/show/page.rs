@@ -135,7 +135,7 @@ fn request_or_smallest_box(
     match request(config, job, shaper) {
         Err(_) if has_no_shape(config, job) => {
             let request = shaper.request(job.nodes.max(1));
-            request.shape.map(|_| request).ok_or_else(|| no_box_message(job))
+            request.shape.map(|_| request).ok_or_else(|| no_box_message(job.nodes))
         }
         request => request,
     }

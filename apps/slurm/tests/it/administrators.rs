@@ -3,36 +3,33 @@
 
 use std::time::Duration;
 
-use crate::cluster::{Cluster, Options};
+use crate::cluster::{Cluster, Options, User};
 use crate::release::{Release, on_each_release};
 
 on_each_release! { lists_of_the_site_are_kept long_node_names_are_compressed }
 
 fn lists_of_the_site_are_kept(release: Release) {
-    let options = Options::default().machine("mesh:2x2").conf(
-        "Licenses=matlab:4\nJobSubmitPlugins=require_timelimit\n\
+    let options =
+        Options::new("a site with its own licenses and plugins").machine("mesh:2x2").conf(
+            "Licenses=matlab:4\nJobSubmitPlugins=require_timelimit\n\
          PartitionName=debug Nodes=n[00-01] OverSubscribe=EXCLUSIVE",
-    );
-    let what = "a site with its own licenses and plugins";
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+        );
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     let folder = cluster.path().display().to_string();
-    let program = format!("{} {folder}/pavior.toml", cluster.program());
-    let check = |cluster: &Cluster| cluster.run(&format!("{program} check"));
-    let metrics = format!("metrics = \"127.0.0.1:{}\"", cluster.spare_port());
-    cluster.run(&format!("echo '{metrics}' >>{folder}/pavior.toml"));
+    cluster.add_metrics();
     cluster.start_daemon();
     let licenses = "Licenses=matlab:4,pavior:1";
     let missing = format!("change the Licenses line to {licenses}, and restart slurmctld");
     cluster.wait_for(&format!("cat {folder}/pavior.log"), 20, |log| log.contains(&missing));
-    let found = check(&cluster);
+    let found = cluster.pavior("check");
     let plugins = "JobSubmitPlugins=require_timelimit,lua";
     let advice = "jobs in partition debug can use the machine's nodes but bypass the gate";
     for words in [licenses, plugins, advice] {
         assert!(found.contains(words), "{words}: {found}");
     }
     // The lines that the install command prints and writes preserve the site's own entries.
-    let told = cluster.run(&format!("{program} install {folder}"));
-    let lines = std::fs::read_to_string(cluster.path().join("slurm.conf.lines")).unwrap();
+    let told = cluster.pavior(&format!("install {folder}"));
+    let lines = cluster.read("slurm.conf.lines");
     for line in [licenses, plugins] {
         assert!(told.contains(line) && lines.contains(&format!("{line}\n")), "{told}{lines}");
     }
@@ -42,15 +39,15 @@ fn lists_of_the_site_are_kept(release: Release) {
     restart(&cluster);
     // The daemon recovers without a restart, and a plugin listed before lua does not hide the gate.
     cluster.wait_for("scontrol show reservation -o", 30, |text| text.contains("=pavior "));
-    let found = check(&cluster);
+    let found = cluster.pavior("check");
     assert!(found.contains("faults: []"), "{found}");
     let total = "scontrol show licenses matlab | grep -c Total=4";
     assert_eq!(cluster.run(total), "1");
-    why_names_ungated_partitions_and_arrays(&cluster, &program);
+    why_names_ungated_partitions_and_arrays(&cluster);
     // A second `Licenses` line overrides the site's own.
     cluster.run(&format!("echo Licenses=pavior:1 >>{conf}"));
     restart(&cluster);
-    let found = check(&cluster);
+    let found = cluster.pavior("check");
     assert!(found.contains("2 lines set Licenses") && found.contains(licenses), "{found}");
 }
 
@@ -61,15 +58,13 @@ fn restart(cluster: &Cluster) {
     cluster.start_slurmctld();
 }
 
-fn why_names_ungated_partitions_and_arrays(cluster: &Cluster, program: &str) {
-    let sleeps = "sbatch --parsable -o /dev/null -t 5";
-    let debug = cluster.run(&format!("{sleeps} -p debug -N2 --wrap 'sleep 300'"));
+fn why_names_ungated_partitions_and_arrays(cluster: &Cluster) {
+    let debug = cluster.submit_as(User::Root, "-t 5 -p debug -N2", 300.0);
     cluster.wait_until_running(&debug, 30);
-    let array = format!("{sleeps} --comment=shape=2x2 --array=1-3 --wrap 'sleep 1'");
-    let array = cluster.run(&array);
+    let array = cluster.submit_as(User::Root, "-t 5 --comment=shape=2x2 --array=1-3", 1.0);
     cluster.wait_for("squeue -h -r -t PD -o %i | wc -l", 20, |count| count == "3");
     for name in [array.clone(), format!("'{array}_[1-3]'")] {
-        let told = cluster.run(&format!("{program} why {name}"));
+        let told = cluster.pavior(&format!("why {name}"));
         let lines = [
             format!("Array {array}: 3 waiting, 0 running."),
             "Jobs in partition debug can start on these nodes without going through".to_string(),
@@ -79,18 +74,16 @@ fn why_names_ungated_partitions_and_arrays(cluster: &Cluster, program: &str) {
     }
     // A dry run, next to a daemon that serves metrics, exits by itself and reports that nothing was
     // changed.
-    let line = format!("timeout 100 {program} --dry-run 2>&1");
-    let log = cluster.run(&line);
+    let log = cluster.run(&format!("timeout 100 {} 2>&1", cluster.pavior_line("--dry-run")));
     assert!(log.trim().lines().last().unwrap().contains("dry run: nothing was changed"), "{log}");
-    cluster.run(&format!("scancel {debug} {array}"));
-    cluster.wait_until_empty(30);
+    cluster.cancel(&format!("{debug} {array}"), 30);
 }
 
 /// Tests 150 nodes with long names. Two lists of these nodes on one line exceed 4,095 bytes.
 fn long_node_names_are_compressed(release: Release) {
-    let options = Options::default().machine("mesh:15x10").prefix("compute-no");
-    let what = "150 nodes with long names";
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let options =
+        Options::new("150 nodes with long names").machine("mesh:15x10").prefix("compute-no");
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     cluster.start_daemon();
     let job = cluster.submit("15x10-long", "--comment=shape=15x10", 20.0);
     cluster.wait_until_running(&job, 30);
@@ -98,8 +91,7 @@ fn long_node_names_are_compressed(release: Release) {
     assert!(shown.contains("NodeList=compute-no[000-149]"), "{shown}");
     let ranks = (0..150).map(|node| format!("compute-no{node:03}")).collect::<Vec<_>>().join(",");
     assert!(shown.contains(&format!("=pavior:box=15x10@0,0;ranks={ranks} ")), "{shown}");
-    let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
+    let log = cluster.read("pavior.log");
     assert!(!log.contains("change rejected"), "{log}");
-    cluster.run(&format!("scancel {job}"));
-    cluster.wait_until_empty(30);
+    cluster.cancel(&job, 30);
 }

@@ -12,7 +12,7 @@ on_each_release! { demands_and_reservations }
 /// Configures a cluster with four rows of four nodes. Nodes in the first two rows are fast, and
 /// have boards and more memory.
 fn unlike() -> Options {
-    Options::default()
+    Options::new("demands")
         .machine("mesh:4x4")
         .conf("GresTypes=board")
         .nodes("n[00-07]", "Feature=fast,wet Gres=board:2 CPUs=1 RealMemory=500")
@@ -33,14 +33,13 @@ fn nodes(cluster: &Cluster, job: &str) -> Vec<u32> {
 }
 
 fn demands_and_reservations(release: Release) {
-    let Some(mut cluster) = Cluster::start("demands", release, unlike()) else { return };
+    let Some(mut cluster) = Cluster::start(release, unlike()) else { return };
     cluster.start_daemon();
     demands(&cluster);
     cluster.run("scancel -u root");
     cluster.wait_until_idle(60);
     reservations(&cluster);
-    cluster.run("scancel -u root");
-    cluster.wait_until_empty(60);
+    cluster.cancel("-u root", 60);
     // The daemon recreates the reservation, without which every job would start on its own.
     cluster.run("scontrol delete ReservationName=pavior");
     let shown = "scontrol show reservation -o";
@@ -72,8 +71,7 @@ fn demands(cluster: &Cluster) {
     assert!(told.contains("Reason=Licenses") || told.contains("Reason=Priority"), "{told}");
     // Every row and column contains a node that the job excludes.
     let never = submit(cluster, "4x1", "-x n00,n05,n10,n15");
-    let comment = format!("scontrol show job {never}");
-    cluster.wait_for(&comment, 30, |text| text.contains("not placed: no box of its shape"));
+    sites::until_told(cluster, &never, "not placed: no box of its shape");
     cluster.run(&format!("scancel {never}"));
     cluster.run(&format!("scancel {anywhere}"));
     let held = nodes(cluster, &waits);
@@ -93,8 +91,7 @@ fn reservations(cluster: &Cluster) {
     let short = submit(cluster, "2x2", "-t 2");
     assert_eq!(nodes(cluster, &short), [8, 9, 12, 13]);
     let clear = |names: &[&str]| {
-        cluster.run("scancel -u root");
-        cluster.wait_until_empty(60);
+        cluster.cancel("-u root", 60);
         for name in names {
             cluster.run(&format!("scontrol delete ReservationName={name}"));
         }
@@ -112,13 +109,11 @@ fn reservations(cluster: &Cluster) {
         .run(&format!("{make} ReservationName=magnet StartTime=now Nodes=n[00-07] Flags=MAGNETIC"));
     let beside = submit(cluster, "2x2", "-t 2");
     assert_eq!(nodes(cluster, &beside), [8, 9, 12, 13]);
-    let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
     let closed = format!("\"event\":\"close\",\"job\":\"{beside}\"");
-    assert!(!log.contains(&closed), "{}", cluster.log());
+    assert!(!cluster.read("pavior.log").contains(&closed), "{}", cluster.log());
     let whole = submit(cluster, "4x4", "-t 2");
-    cluster.wait_for(&format!("scontrol show job {whole}"), 30, |text| {
-        text.contains("; to use nodes in the magnetic reservation magnet, add --reservation=magnet")
-    });
+    let words = "; to use nodes in the magnetic reservation magnet, add --reservation=magnet";
+    sites::until_told(cluster, &whole, words);
     let named = submit(cluster, "2x2", "-t 2 --reservation=magnet");
     let held = nodes(cluster, &named);
     assert!(held.iter().all(|node| *node < 8), "{held:?}");

@@ -56,13 +56,13 @@ const HELD: &str = "makes-it-write";
 impl Cluster {
     /// Starts a cluster for a test. If the release is missing or cannot be started, reports this
     /// and returns `None`, or fails if `PAVIOR_REQUIRE_SLURM` is set.
-    pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
+    pub(crate) fn start(release: Release, options: Options) -> Option<Cluster> {
         let slot = Slot::wait();
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();
         let place = match Place::open(release, options.accounting, folder.path()) {
             Ok(place) => place,
             Err(why) => {
-                let what = format!("{what}, release {}", release.name());
+                let what = format!("{}, release {}", options.what, release.name());
                 pavior_trials::skipped(&what, &why, "PAVIOR_REQUIRE_SLURM");
                 return None;
             }
@@ -99,7 +99,7 @@ impl Cluster {
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}{}", cluster.log());
-        eprintln!("{what}: {}", cluster.run("slurmctld -V"));
+        eprintln!("{}: {}", options.what, cluster.run("slurmctld -V"));
         Some(cluster)
     }
 
@@ -130,6 +130,35 @@ impl Cluster {
         self.ports.first + self.nodes + 2
     }
 
+    /// Reads a file in the cluster's directory.
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    /// Writes a file in the cluster's directory.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path().join(name), text).unwrap();
+    }
+
+    /// Makes the daemon serve its metrics on the spare port.
+    pub(crate) fn add_metrics(&self) {
+        let address = format!("127.0.0.1:{}", self.spare_port());
+        self.write(
+            "pavior.toml",
+            &format!("{}metrics = \"{address}\"\n", self.read("pavior.toml")),
+        );
+    }
+
+    /// Returns a shell command that runs the daemon's executable with `pavior.toml`.
+    pub(crate) fn pavior_line(&self, arguments: &str) -> String {
+        format!("{} {}/pavior.toml {arguments}", self.program(), self.path().display())
+    }
+
+    /// Runs the daemon's executable as root with `pavior.toml`, and returns its output.
+    pub(crate) fn pavior(&self, arguments: &str) -> String {
+        self.run(&self.pavior_line(arguments))
+    }
+
     /// Runs a shell command as root.
     pub(crate) fn shell(&self, line: &str) -> Output {
         self.shell_as(User::Root, line)
@@ -143,7 +172,11 @@ impl Cluster {
 
     /// Runs a shell command as root and returns its output. The command must succeed.
     pub(crate) fn run(&self, line: &str) -> String {
-        let output = self.shell(line);
+        self.run_as(User::Root, line)
+    }
+
+    pub(crate) fn run_as(&self, user: User, line: &str) -> String {
+        let output = self.shell_as(user, line);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{line}: {text}");
         String::from_utf8(output.stdout).unwrap().trim().to_string()
@@ -160,9 +193,12 @@ impl Cluster {
 
     /// Submits a job that only sleeps, and returns its job ID. `name` begins with the job's shape.
     pub(crate) fn submit(&self, name: &str, options: &str, seconds: f64) -> String {
-        let line =
-            format!("sbatch --parsable -o /dev/null -J {name} {options} --wrap 'sleep {seconds}'");
-        self.run(&line)
+        self.submit_as(User::Root, &format!("-J {name} {options}"), seconds)
+    }
+
+    pub(crate) fn submit_as(&self, user: User, options: &str, seconds: f64) -> String {
+        let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep {seconds}'");
+        self.run_as(user, &line)
     }
 
     /// Waits until slurmctld has saved that a job is running. To make slurmctld save its state,
@@ -191,6 +227,12 @@ impl Cluster {
             std::thread::sleep(Duration::from_millis(200));
         }
         panic!("after {} s, `{line}` still prints `{last}`; {}", 10 * seconds, self.log());
+    }
+
+    /// Cancels jobs, and waits until no job is left.
+    pub(crate) fn cancel(&self, jobs: &str, seconds: u64) {
+        self.run(&format!("scancel {jobs}"));
+        self.wait_until_empty(seconds);
     }
 
     pub(crate) fn wait_until_empty(&self, seconds: u64) {

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use crate::cluster::{Cluster, Options, User};
 use crate::release::{Release, on_each_release};
+use crate::sites::until_told;
 
 on_each_release! { a_gate_in_slurmctld two_machines_in_one_cluster }
 
 fn a_gate_in_slurmctld(release: Release) {
-    let what = "the gate in a real slurmctld";
-    let options = Options::default().nodes("n[00-63]", "CPUs=2");
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let options = Options::new("the gate in a real slurmctld").nodes("n[00-63]", "CPUs=2");
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     // This test takes a minute and has the same result on all releases, so it runs on only one.
     let before = (release == Release::Testing).then(|| jobs_from_before_the_gate(&cluster));
     the_gate_parses_each_comment_in_the_table(&cluster);
@@ -98,17 +98,13 @@ fn unsupported_requirements_are_rejected(cluster: &Cluster) {
 
 /// Writes a configuration and runs the daemon program with it.
 fn run(cluster: &Cluster, config: &str, arguments: &str, user: User) -> Output {
-    let file = cluster.path().join("other.toml");
-    std::fs::write(&file, config).unwrap();
-    cluster.shell_as(user, &format!("{} {} {arguments}", cluster.program(), file.display()))
-}
-
-fn own_config(cluster: &Cluster) -> String {
-    std::fs::read_to_string(cluster.path().join("pavior.toml")).unwrap()
+    cluster.write("other.toml", config);
+    let (program, folder) = (cluster.program(), cluster.path().display());
+    cluster.shell_as(user, &format!("{program} {folder}/other.toml {arguments}"))
 }
 
 fn startup_checks_report_faults(cluster: &Cluster) {
-    let config = own_config(cluster);
+    let config = cluster.read("pavior.toml");
     let log = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
     let run_with = |from: &str, to: &str| {
         let changed = config.replace(from, to);
@@ -130,29 +126,21 @@ fn startup_checks_report_faults(cluster: &Cluster) {
     assert_eq!(output.status.code(), Some(3), "{}", log(&output));
     assert!(log(&output).contains("as root"), "{}", log(&output));
     // An unreachable slurmctld is not a configuration error, but a one-cycle run still fails.
-    let file = cluster.path().join("away.conf");
-    let text = std::fs::read_to_string(cluster.path().join("slurm.conf")).unwrap();
+    let text = cluster.read("slurm.conf");
     let port = format!("SlurmctldPort={}\nMessageTimeout=2", cluster.spare_port());
     let away =
         |line: &str| if line.starts_with("SlurmctldPort") { port.clone() } else { line.into() };
-    std::fs::write(&file, text.lines().map(away).collect::<Vec<_>>().join("\n")).unwrap();
-    let own = cluster.path().join("pavior.toml");
-    let program = cluster.program();
-    let (away, own) = (file.display(), own.display());
-    let line = format!("SLURM_CONF={away} timeout 100 {program} {own} --dry-run");
-    let output = cluster.shell(&line);
+    cluster.write("away.conf", &text.lines().map(away).collect::<Vec<_>>().join("\n"));
+    let (folder, line) = (cluster.path().display(), cluster.pavior_line("--dry-run"));
+    let output = cluster.shell(&format!("SLURM_CONF={folder}/away.conf timeout 100 {line}"));
     assert_eq!(output.status.code(), Some(1), "{}", log(&output));
     assert!(log(&output).contains("cycle skipped"), "{}", log(&output));
 }
 
 fn check_identifies_the_loaded_gate(cluster: &Cluster) {
-    let file = cluster.path().join("job_submit.lua");
-    let config = cluster.path().join("pavior.toml");
-    let program = format!("{} {}", cluster.program(), config.display());
-    let check = format!("{program} check");
-    let own = std::fs::read_to_string(&file).unwrap();
-    let module = cluster.path().join("pavior.lua");
-    let load = format!("local pavior = dofile(\"{}\")\n", module.display());
+    let folder = cluster.path().display();
+    let own = cluster.read("job_submit.lua");
+    let load = format!("local pavior = dofile(\"{folder}/pavior.lua\")\n");
     let submit = "slurm_job_submit = pavior.submit(slurm_job_submit)\n";
     let modify = "slurm_job_modify = pavior.modify(slurm_job_modify)\n";
     // A site's own script rejects either jobs without a time limit or all jobs.
@@ -172,17 +160,17 @@ fn check_identifies_the_loaded_gate(cluster: &Cluster) {
     ] {
         // Slurm compares modification times with a resolution of one second.
         std::thread::sleep(Duration::from_millis(1100));
-        std::fs::write(&file, &text).unwrap();
-        let faults = cluster.run(&check);
+        cluster.write("job_submit.lua", &text);
+        let faults = cluster.pavior("check");
         assert!(faults.contains(word), "{text}: {faults}");
         if !text.starts_with("-- Written") {
-            cluster.run(&format!("{program} install {}", cluster.path().display()));
-            assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "it is the site's own");
+            cluster.pavior(&format!("install {folder}"));
+            assert_eq!(cluster.read("job_submit.lua"), text, "it is the site's own");
         }
     }
     // The loaded gate is for another machine.
     std::thread::sleep(Duration::from_millis(1100));
-    let small = own_config(cluster).replace("mesh:8x8", "mesh:8x7");
+    let small = cluster.read("pavior.toml").replace("mesh:8x8", "mesh:8x7");
     let output = run(cluster, &small, "check", User::Root);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("another version or configuration"), "{said}");
@@ -190,9 +178,8 @@ fn check_identifies_the_loaded_gate(cluster: &Cluster) {
 
 /// Submits jobs before a gate exists: one runs on nodes that do not form a box, and two wait.
 fn jobs_from_before_the_gate(cluster: &Cluster) -> Before {
-    let file = cluster.path().join("job_submit.lua");
-    let own = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, ACCEPT).unwrap();
+    let own = cluster.read("job_submit.lua");
+    cluster.write("job_submit.lua", ACCEPT);
     std::thread::sleep(Duration::from_millis(1100));
     let runs = cluster.submit("wrong-runs", "-w n00,n02,n05 -N3", 90.0);
     cluster.wait_until_running(&runs, 20);
@@ -202,7 +189,7 @@ fn jobs_from_before_the_gate(cluster: &Cluster) -> Before {
         waits: cluster.submit("7x9-waits", "-N63", 1.0),
         whole: cluster.submit("8x8-whole", "-N64", 0.5),
     };
-    std::fs::write(&file, own).unwrap();
+    cluster.write("job_submit.lua", &own);
     std::thread::sleep(Duration::from_millis(1100));
     before
 }
@@ -211,12 +198,8 @@ fn jobs_from_before_the_gate_get_notes(cluster: &mut Cluster, before: &Before) {
     // A job that started less than a minute ago would be requeued.
     std::thread::sleep(Duration::from_secs(62).saturating_sub(before.since.elapsed()));
     cluster.start_daemon();
-    cluster.wait_for(&format!("scontrol show job {}", before.waits), 20, |text| {
-        text.contains("AdminComment=pavior: not placed: no box on the machine has 63 nodes")
-    });
-    cluster.wait_for(&format!("scontrol show job {}", before.runs), 20, |text| {
-        text.contains("AdminComment=pavior: running on nodes that do not form")
-    });
+    until_told(cluster, &before.waits, "pavior: not placed: no box on the machine has 63 nodes");
+    until_told(cluster, &before.runs, "pavior: running on nodes that do not form");
     let log = cluster.log();
     assert!(log.contains("\"event\":\"jobs without a box\""), "{log}");
     cluster.run(&format!("scancel {} {}", before.waits, before.runs));
@@ -227,26 +210,20 @@ fn jobs_from_before_the_gate_get_notes(cluster: &mut Cluster, before: &Before) {
 /// Checks that rank i of the example job runs on the i-th node of its box, on a machine whose node
 /// names are in reverse order.
 fn ranks_follow_the_box(cluster: &mut Cluster) {
-    let file = cluster.path().join("pavior.toml");
-    let own = own_config(cluster);
+    let own = cluster.read("pavior.toml");
     let name = |x: usize, y: usize| format!("n{:02}", 63 - x - 8 * y);
     let pairs = (0..64).map(|id| format!("{} = [{}, {}]", name(id % 8, id / 8), id % 8, id / 8));
     let table = format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "));
-    std::fs::write(&file, own.replace("\"n{:02}\"", &table)).unwrap();
+    cluster.write("pavior.toml", &own.replace("\"n{:02}\"", &table));
     cluster.start_daemon();
-    let example = cluster.path().join("box.sh");
-    let text = include_str!("../../../../examples/slurm/box.sh");
-    std::fs::write(&example, text).unwrap();
-    let example = example.display();
-    let out = cluster.path().join("ranks.txt");
+    cluster.write("box.sh", include_str!("../../../../examples/slurm/box.sh"));
+    let folder = cluster.path().display().to_string();
     for (per_node, options) in [(1, ""), (2, "--ntasks-per-node=2")] {
-        let line = format!(
-            "sbatch --wait -o {} -J 2x3-ranks {options} --comment=shape=2x3 {example} \
-             sh -c 'echo $SLURM_PROCID $SLURMD_NODENAME'",
-            out.display()
-        );
-        cluster.run(&line);
-        let text = std::fs::read_to_string(&out).unwrap();
+        cluster.run(&format!(
+            "sbatch --wait -o {folder}/ranks.txt -J 2x3-ranks {options} --comment=shape=2x3 \
+             {folder}/box.sh sh -c 'echo $SLURM_PROCID $SLURMD_NODENAME'"
+        ));
+        let text = cluster.read("ranks.txt");
         let mut lines: Vec<(usize, &str)> = text
             .lines()
             .map(|line| line.split_once(' ').unwrap())
@@ -260,7 +237,7 @@ fn ranks_follow_the_box(cluster: &mut Cluster) {
         let found: Vec<&str> = lines.iter().map(|(_, node)| *node).collect();
         assert_eq!(found, expected);
     }
-    std::fs::write(&file, own).unwrap();
+    cluster.write("pavior.toml", &own);
     cluster.start_daemon();
 }
 
@@ -272,12 +249,10 @@ fn a_job_with_a_minimum_time_limit_is_placed(cluster: &Cluster) {
 
 /// Checks that notes use the configured field if a site uses AdminComment for other purposes.
 fn notes_use_the_configured_field(cluster: &mut Cluster) {
-    let file = cluster.path().join("pavior.toml");
-    let own = own_config(cluster);
-    let program = format!("{} {}", cluster.program(), file.display());
+    let own = cluster.read("pavior.toml");
     for (tell, field) in [("extra", "Extra"), ("none", "AdminComment")] {
-        std::fs::write(&file, format!("{own}tell = \"{tell}\"\n")).unwrap();
-        let found = cluster.run(&format!("{program} check"));
+        cluster.write("pavior.toml", &format!("{own}tell = \"{tell}\"\n"));
+        let found = cluster.pavior("check");
         let old = tell == "extra" && cluster.release() == Release::Slurm22_05;
         assert_eq!(found.contains("requires Slurm 23.02"), old, "{found}");
         if old {
@@ -295,23 +270,22 @@ fn notes_use_the_configured_field(cluster: &mut Cluster) {
         );
         cluster.wait_until_empty(30);
     }
-    std::fs::write(&file, own).unwrap();
+    cluster.write("pavior.toml", &own);
 }
 
 /// Turns each half of a cluster into a machine with its own partition, license and daemon.
 fn two_machines_in_one_cluster(release: Release) {
-    let options = Options::default().machine("mesh:4x2").conf(
+    let options = Options::new("two machines in one cluster").machine("mesh:4x2").conf(
         "Licenses=pavior:1,upper:1\nPartitionName=upper Nodes=n[04-07] OverSubscribe=EXCLUSIVE\n\
          PartitionName=mesh Nodes=n[00-03] Default=YES OverSubscribe=EXCLUSIVE",
     );
-    let what = "two machines in one cluster";
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     let (folder, program) = (cluster.path().display().to_string(), cluster.program());
-    let own = own_config(&cluster).replace("mesh:4x2", "mesh:2x2");
+    let own = cluster.read("pavior.toml").replace("mesh:4x2", "mesh:2x2");
     let names = "{ n04 = [0, 0], n05 = [1, 0], n06 = [0, 1], n07 = [1, 1] }";
     let upper = own.replace("\"n{:02}\"", names).replace("\"mesh\"", "\"upper\"");
-    std::fs::write(cluster.path().join("pavior.toml"), own).unwrap();
-    std::fs::write(cluster.path().join("upper.toml"), upper + "licence = \"upper\"\n").unwrap();
+    cluster.write("pavior.toml", &own);
+    cluster.write("upper.toml", &(upper + "licence = \"upper\"\n"));
     // Slurm compares modification times with a resolution of one second.
     std::thread::sleep(Duration::from_millis(1100));
     for config in ["pavior", "upper"] {

@@ -4,19 +4,19 @@ use std::path::Path;
 
 use crate::cluster::{Cluster, Options, User};
 use crate::release::{Release, on_each_release};
+use crate::sites::submit;
 
 on_each_release! { a_small_cluster_of_unlike_nodes }
 
 fn a_small_cluster_of_unlike_nodes(release: Release) {
-    let options = Options::default()
+    let options = Options::new("a small cluster of unlike nodes with accounting")
         .machine("mesh:2x2")
         .conf("GresTypes=board")
         .nodes("n[00-01]", "Feature=fast Gres=board:2")
         .file("gres.conf", "NodeName=n[00-01] Name=board Count=2\n")
         .toml("patience_s = 7")
         .accounting();
-    let what = "a small cluster of unlike nodes with accounting";
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     let version = cluster.run("slurmctld -V");
     let right = match cluster.release() {
         Release::Slurm22_05 => version.starts_with("slurm-wlm 22.05."),
@@ -28,12 +28,11 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     let nodes = cluster.run("sinfo -h -N -p mesh -o '%N %f %G' | sort -u | xargs");
     let none = "(null) (null)";
     assert_eq!(nodes, format!("n00 fast board:2 n01 fast board:2 n02 {none} n03 {none}"));
-    let toml = std::fs::read_to_string(cluster.path().join("pavior.toml")).unwrap();
+    let toml = cluster.read("pavior.toml");
     assert!(toml.contains("patience_s = 7") && !toml.contains("patience_s = 10"), "{toml}");
     cluster.start_daemon();
-    let line = "sbatch --parsable -o /dev/null --comment=shape=2x1 --wrap 'sleep 0.2'";
     for user in [User::Root, User::Alice, User::Bob] {
-        assert!(cluster.shell_as(user, line).status.success(), "{user:?}");
+        cluster.submit_as(user, "--comment=shape=2x1", 0.2);
     }
     cluster.wait_until_empty(60);
     let line =
@@ -52,18 +51,15 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
 
 /// Checks that the explanation for a waiting job has only one start time and one location.
 fn an_answer_has_one_time_and_one_place(cluster: &Cluster) {
-    let line = "sbatch --parsable -o /dev/null -t 5 --comment=shape=";
-    let long = cluster.run(&format!("{line}2x2 --wrap 'sleep 300'"));
+    let long = submit(cluster, User::Root, "2x2", "-t 5", 300);
     cluster.wait_until_running(&long, 30);
-    let waits = cluster.run(&format!("{line}2x1 --wrap 'sleep 1'"));
-    let config = cluster.path().join("pavior.toml");
-    let told = cluster.run(&format!("{} {} why {waits}", cluster.program(), config.display()));
+    let waits = submit(cluster, User::Root, "2x1", "-t 5", 1);
+    let told = cluster.pavior(&format!("why {waits}"));
     assert!(told.contains("it is planned to start at 20"), "{told}");
     assert!(told.contains(&format!("job {long} (4 nodes)")), "{told}");
     let years = told.split([' ', ',', '.']).filter(|word| word.starts_with("20")).count();
     assert_eq!((years, told.matches(" at 0,0").count()), (1, 1), "{told}");
-    cluster.run(&format!("scancel {long} {waits}"));
-    cluster.wait_until_empty(30);
+    cluster.cancel(&format!("{long} {waits}"), 30);
 }
 
 /// Returns the command lines of all processes that mention a directory.

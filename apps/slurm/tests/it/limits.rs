@@ -9,8 +9,8 @@ use crate::sites;
 on_each_release! { limits_and_holds preemption_by_qos preemption_by_partition }
 
 /// Configures a small machine with accounting.
-fn machine() -> Options {
-    Options::default()
+fn machine(what: &'static str) -> Options {
+    Options::new(what)
         .machine("mesh:4x4")
         .conf("PriorityType=priority/multifactor\nAccountingStorageEnforce=associations,limits,qos")
         .accounting()
@@ -41,7 +41,7 @@ fn max_concurrent(cluster: &Cluster, filter: &str) -> (usize, usize) {
 }
 
 fn limits_and_holds(release: Release) {
-    let Some(mut cluster) = Cluster::start("limits and holds", release, machine()) else { return };
+    let Some(mut cluster) = Cluster::start(release, machine("limits and holds")) else { return };
     let lines = [
         "add qos two MaxJobsPU=2",
         "add qos six GrpTRES=node=6",
@@ -86,8 +86,7 @@ fn holds(cluster: &Cluster) {
     let waits = submit(cluster, User::Alice, "4x4", "", 1);
     cluster.wait_until_running(&ran, 20);
     // Alice may hold the job herself.
-    let hold = cluster.shell_as(User::Alice, &format!("scontrol hold {waits}"));
-    assert!(hold.status.success());
+    cluster.run_as(User::Alice, &format!("scontrol hold {waits}"));
     cluster.run(&format!("scontrol requeuehold {ran}"));
     let state = |job: &str| format!("squeue -h -j {job} -o '%t %Q %W'");
     cluster.wait_for(&state(&ran), 30, |text| text == "PD 0 pavior:1");
@@ -101,12 +100,10 @@ fn holds(cluster: &Cluster) {
     cluster.run(&format!("scontrol update JobId={later} {open}"));
     cluster.wait_for(&state(&later), 20, |text| text == "PD 0 pavior:1");
     cluster.run(&format!("scontrol release {later}"));
-    let release = cluster.shell_as(User::Alice, &format!("scontrol release {waits}"));
-    assert!(release.status.success());
+    cluster.run_as(User::Alice, &format!("scontrol release {waits}"));
     cluster.wait_until_gone(&waits, 60);
     cluster.wait_until_gone(&later, 60);
-    cluster.run(&format!("scancel {ran}"));
-    cluster.wait_until_empty(60);
+    cluster.cancel(&ran, 60);
 }
 
 /// Returns every job's name, state and number of nodes.
@@ -115,8 +112,8 @@ fn states(cluster: &Cluster) -> String {
 }
 
 fn preemption_by_qos(release: Release) {
-    let options = machine().conf("PreemptType=preempt/qos\nPreemptMode=REQUEUE");
-    let Some(mut cluster) = Cluster::start("preemption by QOS", release, options) else { return };
+    let options = machine("preemption by QOS").conf("PreemptType=preempt/qos\nPreemptMode=REQUEUE");
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     let lines =
         ["add qos low", "add qos high preempt=low", "modify user alice,bob set qos+=low,high"];
     cluster.account(&lines, "high");
@@ -146,15 +143,14 @@ fn preemption_by_qos(release: Release) {
 }
 
 fn preemption_by_partition(release: Release) {
-    let options = Options::default()
+    let options = Options::new("preemption by partition")
         .machine("mesh:4x4")
         .conf(
             "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n\
              PartitionName=urgent Nodes=n[00-15] OverSubscribe=EXCLUSIVE PriorityTier=10",
         )
         .toml("partitions = [\"mesh\", \"urgent\"]");
-    let what = "preemption by partition";
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     cluster.start_daemon();
     let low: Vec<String> = (0..4).map(|_| submit(&cluster, User::Alice, "2x2", "", 300)).collect();
     for job in &low {
@@ -167,6 +163,6 @@ fn preemption_by_partition(release: Release) {
     assert_eq!(cluster.run("squeue -h -t R -p mesh -o %i | wc -l"), "2", "{}", states(&cluster));
     cluster.wait_until_gone(&urgent, 60);
     cluster.wait_for("squeue -h -t R -p mesh -o %i | wc -l", 60, |count| count == "4");
-    let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
+    let log = cluster.read("pavior.log");
     assert!(!log.contains("nodes held by two jobs"), "{log}");
 }

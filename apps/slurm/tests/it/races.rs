@@ -48,15 +48,13 @@ pub(crate) fn interactive_jobs(cluster: &Cluster) {
 pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
     cluster.run("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
     // The job fills a row of eight nodes. It has no shape to check.
-    let line = "sbatch --parsable -o /dev/null -p other -J 8x1-other -N8 --wrap 'sleep 300'";
-    let other = cluster.run(line);
+    let other = cluster.submit("8x1-other", "-p other -N8", 300.0);
     cluster.wait_until_running(&other, 20);
     let job = cluster.submit("8x7-beside", "--comment=shape=8x7", 0.5);
     cluster
         .wait_for(&format!("squeue -h -j {job} -o %t"), 60, |text| text == "R" || text.is_empty());
     assert_eq!(cluster.run(&format!("squeue -h -j {other} -o %t")), "R", "the other job runs");
-    cluster.run(&format!("scancel {other}"));
-    cluster.wait_until_empty(30);
+    cluster.cancel(&other, 30);
     cluster.run("scontrol delete PartitionName=other");
 }
 
@@ -72,8 +70,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     // This job ends before the large box's planned start, so it may run first.
     let pass = cluster.submit("1x1-pass", "--comment=shape=1x1 -t 1", 0.5);
     cluster.wait_until_gone(&pass, 90);
-    cluster.run(&format!("scancel {first}"));
-    cluster.wait_until_empty(90);
+    cluster.cancel(&first, 90);
     let records = records::read(cluster);
     let start = |name: &str| &records.iter().find(|record| record.name == name).unwrap().start;
     let large = start("8x8-large");

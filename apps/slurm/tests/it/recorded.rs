@@ -15,26 +15,22 @@ const MARK: &str = "0123456789abcdef0123456789abcdef";
 
 /// A wrapper around `squeue` that records the format that the daemon passes.
 const NOTES: &str = "#!/bin/sh\n\
-                     printf %s \"$SQUEUE_FORMAT\" >@FOLDER@/format\n\
+                     printf %s \"$SQUEUE_FORMAT\" >@DIR@/format\n\
                      exec /usr/bin/squeue \"$@\"\n";
 
 fn squeue_output_for_all_kinds_of_jobs(release: Release) {
-    let what = "squeue output with jobs of every kind";
-    let options = Options::default().machine("mesh:4x4");
-    let Some(cluster) = Cluster::start(what, release, options) else { return };
+    let options = Options::new("squeue output with jobs of every kind")
+        .machine("mesh:4x4")
+        .file("squeue", NOTES);
+    let Some(cluster) = Cluster::start(release, options) else { return };
     let folder = cluster.path().display().to_string();
-    let squeue = NOTES.replace("@FOLDER@", &folder);
-    std::fs::write(cluster.path().join("squeue"), squeue).unwrap();
-    cluster.run(&format!("chmod 755 {folder}/squeue"));
-    let program = cluster.program();
-    cluster.run(&format!("PATH={folder}:$PATH {program} {folder}/pavior.toml --dry-run"));
-    let format = std::fs::read_to_string(cluster.path().join("format")).unwrap();
+    cluster.run(&format!("PATH={folder}:$PATH {}", cluster.pavior_line("--dry-run")));
+    let format = cluster.read("format");
     let format = format.replace(&format[..MARK.len()], MARK);
     let fields = format.matches('%').count();
     let count = jobs_of_every_kind(&cluster);
     let variables = format!("SLURM_TIME_FORMAT=%s SQUEUE_FORMAT='{format}'");
-    let line = format!("{variables} squeue -h -r -p mesh >{folder}/answer");
-    cluster.run(&line);
+    cluster.run(&format!("{variables} squeue -h -r -p mesh >{folder}/answer"));
     let answer = std::fs::read(cluster.path().join("answer")).unwrap();
     let text = String::from_utf8_lossy(&answer);
     assert_eq!(text.matches(MARK).count(), count * (fields + 1), "{text}");
@@ -49,7 +45,7 @@ fn squeue_output_for_all_kinds_of_jobs(release: Release) {
 fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     // Slurm compares modification times with a resolution of one second.
     std::thread::sleep(std::time::Duration::from_millis(1100));
-    std::fs::write(cluster.path().join("job_submit.lua"), ACCEPT).unwrap();
+    cluster.write("job_submit.lua", ACCEPT);
     let open = |options: &str, nodes: &str, comment: &str| {
         let count = nodes.split(',').count();
         let options = format!("{options} -w {nodes} -N {count} --comment=\"{comment}\"");

@@ -1,7 +1,6 @@
 //! Tests in which the daemon runs as a service, is observed, runs twice at once, is upgraded under
 //! load, and is uninstalled.
 
-use std::path::Path;
 use std::time::Duration;
 
 use crate::cluster::{Cluster, Options};
@@ -11,10 +10,9 @@ use crate::{observe, records};
 on_each_release! { from_observation_to_removal }
 
 fn from_observation_to_removal(release: Release) {
-    let what = "a daemon that is observed, doubled, upgraded and removed";
-    let extra = "SchedulerParameters=bf_interval=1,batch_sched_delay=1";
-    let options = Options::default().conf(extra);
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let options = Options::new("a daemon that is observed, doubled, upgraded and removed")
+        .conf("SchedulerParameters=bf_interval=1,batch_sched_delay=1");
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     configure(&cluster);
     let mut load = Load::default();
     load.submit(&cluster, 6);
@@ -37,11 +35,10 @@ fn from_observation_to_removal(release: Release) {
 
 /// Writes four configurations. `one` and `two` have no lock; `first` and `second` share a lock.
 fn configure(cluster: &Cluster) {
-    let text = std::fs::read_to_string(cluster.path().join("pavior.toml")).unwrap();
+    let text = cluster.read("pavior.toml");
     let lock = format!("lock = \"{}/pavior.lock\"\n", cluster.path().display());
     for (name, more) in [("one", ""), ("two", ""), ("first", &*lock), ("second", &*lock)] {
-        std::fs::write(cluster.path().join(format!("{name}.toml")), format!("{text}{more}"))
-            .unwrap();
+        cluster.write(&format!("{name}.toml"), &format!("{text}{more}"));
     }
 }
 
@@ -136,7 +133,6 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
 /// Uninstalls everything under load. Slurm then schedules the waiting jobs itself, and all of them
 /// run.
 fn removed(cluster: &mut Cluster, load: &mut Load) {
-    let folder = cluster.path().display().to_string();
     // A few jobs fill the machine. The others wait, some of them with open gates.
     for number in 0..12 {
         let shape = ["8x4", "8x4", "4x4", "2x2"][number % 4];
@@ -144,14 +140,14 @@ fn removed(cluster: &mut Cluster, load: &mut Load) {
     }
     std::thread::sleep(Duration::from_millis(700));
     assert!(cluster.end_daemon());
-    let said = cluster.run(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
+    let said = cluster.pavior("uninstall");
     assert!(said.contains("the license reservation was removed"), "{said}");
     assert!(said.contains("job_submit.lua no longer calls the gate"), "{said}");
-    assert!(!said.contains("new jobs;") && !Path::new(&format!("{folder}/pavior.lua")).exists());
+    assert!(!said.contains("new jobs;") && !cluster.path().join("pavior.lua").exists());
     // Jobs no longer get a gate.
     load.submit_as(cluster, "2x2-free-late");
     assert_eq!(cluster.run("squeue -h -r -t PD -o %W | sort -u | grep -c pavior || true"), "0");
     cluster.wait_until_empty(120);
-    let again = cluster.run(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
+    let again = cluster.pavior("uninstall");
     assert!(again.contains("no longer gated: 0") && again.contains("does not exist"), "{again}");
 }

@@ -16,13 +16,11 @@ pub(crate) fn submit(
     options: &str,
     seconds: u32,
 ) -> String {
-    let line = format!(
-        "sbatch --parsable -o /dev/null --comment=shape={shape} {options} --wrap 'sleep {seconds}'"
-    );
-    let output = cluster.shell_as(user, &line);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{line}: {said}");
-    String::from_utf8(output.stdout).unwrap().trim().to_string()
+    cluster.submit_as(user, &format!("--comment=shape={shape} {options}"), seconds.into())
+}
+
+fn alice(cluster: &Cluster, shape: &str, options: &str, seconds: u32) -> String {
+    submit(cluster, User::Alice, shape, options, seconds)
 }
 
 pub(crate) fn state(cluster: &Cluster, job: &str) -> String {
@@ -44,7 +42,7 @@ fn stays(cluster: &Cluster, job: &str) {
 }
 
 fn jobs_that_wait_for_other_things(release: Release) {
-    let options = Options::default()
+    let options = Options::new("dependencies, limits, suspension, maintenance")
         .machine("mesh:4x4")
         .conf(
             "PriorityType=priority/multifactor\nPriorityWeightFairshare=100000\n\
@@ -53,8 +51,7 @@ fn jobs_that_wait_for_other_things(release: Release) {
              SchedulerParameters=bf_interval=1,batch_sched_delay=1",
         )
         .accounting();
-    let what = "dependencies, limits, suspension, maintenance";
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     cluster.start_daemon();
     dependencies(&cluster);
     time_limits(&cluster);
@@ -65,39 +62,33 @@ fn jobs_that_wait_for_other_things(release: Release) {
 }
 
 fn dependencies(cluster: &Cluster) {
-    let alice =
-        |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
-    let first = alice("2x2", "-t 5", 5);
-    let then = alice("4x4", &format!("-t 5 --dependency=afterok:{first}"), 1);
-    let never = alice("2x2", &format!("-t 5 --dependency=afternotok:{first}"), 1);
+    let first = alice(cluster, "2x2", "-t 5", 5);
+    let then = alice(cluster, "4x4", &format!("-t 5 --dependency=afterok:{first}"), 1);
+    let never = alice(cluster, "2x2", &format!("-t 5 --dependency=afternotok:{first}"), 1);
     // A job that depends on another one does not reserve a box.
-    let beside = alice("2x2", "-t 60", 1);
+    let beside = alice(cluster, "2x2", "-t 60", 1);
     cluster.wait_until_gone(&beside, 20);
     assert_eq!(state(cluster, &then), "PD Dependency");
     cluster.wait_until_gone(&then, 30);
     assert_eq!(cluster.run(&format!("squeue -h -j {first} -o %t")), "");
     let shown = format!("squeue -h -j {never} -o %r");
     cluster.wait_for(&shown, 20, |text| text == "DependencyNeverSatisfied");
-    cluster.run(&format!("scancel {never}"));
-    cluster.wait_until_empty(20);
+    cluster.cancel(&never, 20);
 }
 
 /// Changes the time limits of a waiting job and of a running job. Checks that `--time-min` has no
 /// effect.
 fn time_limits(cluster: &Cluster) {
-    let alice =
-        |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
-    let runs = alice("4x2", "-t 4", 300);
+    let runs = alice(cluster, "4x2", "-t 4", 300);
     cluster.wait_until_running(&runs, 20);
-    let large = alice("4x4", "-t 5", 1);
+    let large = alice(cluster, "4x4", "-t 5", 1);
     until_told(cluster, &large, "pavior: It needs 16 nodes");
-    let late = alice("2x2", "-t 60", 1);
-    let least = alice("2x2", "-t 60 --time-min=1", 1);
+    let late = alice(cluster, "2x2", "-t 60", 1);
+    let least = alice(cluster, "2x2", "-t 60 --time-min=1", 1);
     stays(cluster, &late);
     stays(cluster, &least);
     // With a shorter time limit, the job can be backfilled.
-    let shorter = format!("scontrol update JobId={late} TimeLimit=1");
-    assert!(cluster.shell_as(User::Alice, &shorter).status.success());
+    cluster.run_as(User::Alice, &format!("scontrol update JobId={late} TimeLimit=1"));
     cluster.wait_until_gone(&late, 20);
     assert!(state(cluster, &least).starts_with("PD"));
     // The large job can no longer start that early.
@@ -112,15 +103,13 @@ fn time_limits(cluster: &Cluster) {
 /// Suspends a job, which keeps its box for an unknown time. Once the job resumes, its expected end
 /// is later by the length of the suspension, and the notes of waiting jobs show the new end.
 fn suspended(cluster: &Cluster) {
-    let alice =
-        |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
-    let job = alice("4x2", "-t 5", 300);
+    let job = alice(cluster, "4x2", "-t 5", 300);
     cluster.wait_until_running(&job, 20);
     cluster.run(&format!("scontrol suspend {job}"));
-    let large = alice("4x4", "-t 5", 1);
+    let large = alice(cluster, "4x4", "-t 5", 1);
     // The note contains no time.
     until_told(cluster, &large, "are free. Blocked on");
-    let beside = alice("2x2", "-t 60", 1);
+    let beside = alice(cluster, "2x2", "-t 60", 1);
     cluster.wait_until_gone(&beside, 20);
     stays(cluster, &large);
     assert!(state(cluster, &job).starts_with('S'));
@@ -143,12 +132,11 @@ fn suspended(cluster: &Cluster) {
 fn maintenance(cluster: &Cluster) {
     let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
     cluster.run(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
-    let long = submit(cluster, User::Alice, "2x2", "-t 120", 1);
-    let short = submit(cluster, User::Alice, "4x4", "-t 5", 1);
+    let long = alice(cluster, "2x2", "-t 120", 1);
+    let short = alice(cluster, "4x4", "-t 5", 1);
     cluster.wait_until_gone(&short, 30);
     until_told(cluster, &long, "waiting for a reservation to end");
-    let (folder, program) = (cluster.path().display(), cluster.program());
-    let why = cluster.run(&format!("{program} {folder}/pavior.toml why {long}"));
+    let why = cluster.pavior(&format!("why {long}"));
     assert!(why.contains("a reservation to end"), "{why}");
     cluster.run("scontrol delete ReservationName=repair");
     cluster.wait_until_gone(&long, 30);
@@ -164,9 +152,9 @@ fn fair_share(cluster: &Cluster) {
         let shares: Vec<f64> = shares.collect();
         shares.len() == 2 && shares[0] < shares[1]
     });
-    let all = submit(cluster, User::Alice, "4x4", "-t 5", 4);
+    let all = alice(cluster, "4x4", "-t 5", 4);
     cluster.wait_until_running(&all, 20);
-    let alice = submit(cluster, User::Alice, "4x4", "-t 5", 1);
+    let alice = alice(cluster, "4x4", "-t 5", 1);
     let bob = submit(cluster, User::Bob, "4x4", "-t 5", 3);
     cluster.wait_until_running(&bob, 30);
     assert!(state(cluster, &alice).starts_with("PD"), "{}", cluster.log());
@@ -175,7 +163,7 @@ fn fair_share(cluster: &Cluster) {
 
 /// Configures a cluster whose nodes Slurm powers off after they have been idle for a few seconds.
 /// Four of the nodes are cloud nodes.
-pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
+pub(crate) fn powered(what: &'static str, suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";
     // If a node was powered off before its slurmd wrote a pid file, that slurmd may still be
@@ -185,7 +173,7 @@ pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
               slurmd -b -N $node -f $SLURM_CONF -L @DIR@/log/$node.log \
               </dev/null >/dev/null 2>&1";
     let off = "kill -9 $(cat @DIR@/pid/$node)";
-    Options::default()
+    Options::new(what)
         .machine("mesh:4x4")
         .conf(&format!(
             "SuspendProgram=@DIR@/off\nResumeProgram=@DIR@/on\nSuspendTime=4\n\
@@ -206,11 +194,11 @@ pub(crate) fn until_off(cluster: &Cluster) {
 
 /// Checks that Slurm powers on a box's nodes.
 fn nodes_that_are_powered_off(release: Release) {
-    let what = "nodes that are powered off";
-    let Some(mut cluster) = Cluster::start(what, release, powered(10, 60)) else { return };
+    let options = powered("nodes that are powered off", 10, 60);
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     cluster.start_daemon();
     cluster.wait_for("sinfo -h -o %t", 60, |text| text.contains("idle%"));
-    let whole = submit(&cluster, User::Alice, "4x4", "-t 5", 2);
+    let whole = alice(&cluster, "4x4", "-t 5", 2);
     until_told(&cluster, &whole, "nodes being powered off (");
     // On a busy host, a node may take too long to boot, and Slurm marks it as down.
     let mended = "sinfo -h -N -t down -o %N | sort -u \

@@ -4,13 +4,14 @@ use std::time::{Duration, SystemTime};
 
 use crate::cluster::{Cluster, Options, User};
 use crate::release::{Release, on_each_release};
+use crate::sites::until_told;
 use crate::{races, records, storm, whole};
 
 on_each_release! { a_cluster_of_64_nodes }
 
 fn a_cluster_of_64_nodes(release: Release) {
-    let what = "the daemon with a real Slurm cluster";
-    let Some(mut cluster) = Cluster::start(what, release, Options::default()) else { return };
+    let options = Options::new("the daemon with a real Slurm cluster");
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     the_gate_holds(&cluster);
     cluster.start_daemon();
     jobs_start_in_boxes_and_get_notes(&cluster);
@@ -54,9 +55,7 @@ fn the_gate_holds(cluster: &Cluster) {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && text.contains(word), "{options}: {text}");
     }
-    let line = "sbatch --parsable -o /dev/null -J 4x4-gate --comment=shape=4x4 --wrap true";
-    let output = cluster.shell_as(User::Alice, line);
-    let job = String::from_utf8(output.stdout).unwrap().trim().to_string();
+    let job = cluster.submit_as(User::Alice, "-J 4x4-gate --comment=shape=4x4", 0.0);
     let shown = format!("squeue -h -j {job} -o '%t %r %D %W'");
     cluster.wait_for(&shown, 20, |text| text == "PD Licenses 16 pavior:1");
     for change in [
@@ -82,12 +81,8 @@ fn jobs_start_in_boxes_and_get_notes(cluster: &Cluster) {
     let told = cluster.run(&format!("scontrol show job {whole}"));
     assert!(told.contains("AdminComment=pavior:box=8x8@0,0;ranks=n00,n01,"), "{told}");
     let next = cluster.submit("2x3-next", "--comment=shape=2x3", 0.5);
-    cluster.wait_for(&format!("scontrol show job {next}"), 20, |text| {
-        text.contains("pavior: It needs 6 nodes, but none are free; ")
-    });
-    let config = cluster.path().join("pavior.toml");
-    let program = cluster.program();
-    let why = cluster.run(&format!("{program} {} why {next}", config.display()));
+    until_told(cluster, &next, "pavior: It needs 6 nodes, but none are free; ");
+    let why = cluster.pavior(&format!("why {next}"));
     assert!(why.contains("It needs 6 nodes") || why.contains("may start"), "{why}");
     cluster.run(&format!("scancel {whole}"));
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
@@ -96,7 +91,7 @@ fn jobs_start_in_boxes_and_get_notes(cluster: &Cluster) {
     cluster.wait_until_empty(60);
     let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let found = cluster.run(&format!("{program} {} check", config.display()));
+    let found = cluster.pavior("check");
     assert!(found.contains("faults: []"), "{found}");
 }
 
@@ -111,8 +106,7 @@ fn a_job_on_wrong_nodes_is_requeued(cluster: &mut Cluster) {
     cluster.wait_for(&format!("squeue -h -j {job} -o '%t %N'"), 60, |text| {
         text.starts_with("R ") && text != "R n[00-03]"
     });
-    cluster.run(&format!("scancel {job}"));
-    cluster.wait_until_empty(60);
+    cluster.cancel(&job, 60);
 }
 
 /// Opens one job's gate on a box with a drained node, and another job's gate on too few nodes. Both
@@ -153,8 +147,7 @@ fn requeued_jobs_wait_for_the_cooldown(cluster: &Cluster) {
     cluster.wait_for(&state, 20, |text| text == "PD");
     cluster.wait_for(&state, 60, |text| text == "R");
     assert!(requeued.elapsed().unwrap() > Duration::from_millis(4500), "restarted too early");
-    cluster.run(&format!("scancel {job}"));
-    cluster.wait_until_empty(30);
+    cluster.cancel(&job, 30);
 }
 
 /// Kills slurmctld while a job is running, and checks that the job's end is recorded afterwards.

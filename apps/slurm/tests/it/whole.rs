@@ -19,12 +19,11 @@ pub(crate) fn all(release: Release) {
 /// Runs two controllers. The first is killed, and the second takes over. Later, the first takes
 /// over again.
 fn a_controller_fails_over(release: Release) {
-    let options = Options::default().machine("mesh:4x4").conf(
+    let options = Options::new("two controllers").machine("mesh:4x4").conf(
         "SlurmctldHost=one(127.0.0.1)\nSlurmctldHost=two(127.0.0.2)\nSlurmctldTimeout=10\n\
          CommunicationParameters=NoCtldInAddrAny",
     );
-    let what = "two controllers";
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     cluster.start_daemon();
     let mut jobs = 0;
     let mut load = |cluster: &Cluster| {
@@ -52,8 +51,7 @@ fn a_controller_fails_over(release: Release) {
     records::check_allocations(&records, 4);
     let done = records.iter().filter(|job| records::completed(&cluster, job)).count();
     assert!(done >= jobs, "{done} of {jobs} completed; {}", cluster.log());
-    let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
-    let closed = log.matches("\"event\":\"close\"").count();
+    let closed = cluster.read("pavior.log").matches("\"event\":\"close\"").count();
     eprintln!("two controllers: {done} of {jobs} completed, {closed} gates closed again");
     assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
 }
@@ -61,8 +59,8 @@ fn a_controller_fails_over(release: Release) {
 /// Checks that if a node does not boot, its job gets a note, other jobs keep running, and the job
 /// runs once the node has been repaired.
 fn a_node_does_not_wake(release: Release) {
-    let what = "a node that does not boot";
-    let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };
+    let options = powered("a node that does not boot", 3, 15);
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     until_off(&cluster);
     cluster.run(&format!("touch {}/broken-n05", cluster.path().display()));
     cluster.start_daemon();
@@ -81,7 +79,7 @@ fn a_node_does_not_wake(release: Release) {
 /// during its exempt time. Also checks that if a job in another partition blocks a box, the note
 /// names that job.
 fn grace_and_exemption(release: Release) {
-    let options = Options::default()
+    let options = Options::new("grace and exemption of preempted jobs")
         .machine("mesh:4x4")
         .conf(
             "PriorityType=priority/multifactor\nAccountingStorageEnforce=associations,limits,qos\n\
@@ -90,8 +88,7 @@ fn grace_and_exemption(release: Release) {
              PartitionName=other Nodes=n[00-15] OverSubscribe=EXCLUSIVE",
         )
         .accounting();
-    let what = "grace and exemption of preempted jobs";
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     let lines = [
         "add qos low PreemptMode=cancel GraceTime=6",
         "add qos fresh PreemptExemptTime=00:00:25",
@@ -114,23 +111,19 @@ fn grace_and_exemption(release: Release) {
     cluster.wait_until_gone(&high, 90);
     let waited = begun.elapsed().as_secs();
     assert!((20..70).contains(&waited), "exempt for {waited} s");
-    cluster.run("scancel -u alice");
-    cluster.wait_until_empty(60);
-    let line = "sbatch --parsable -o /dev/null -p other -N4 -t 9 --wrap 'sleep 300'";
-    let stranger = cluster.run(line);
+    cluster.cancel("-u alice", 60);
+    let stranger = cluster.submit_as(User::Root, "-p other -N4 -t 9", 300.0);
     cluster.wait_until_running(&stranger, 20);
     let waits = submit(&cluster, User::Bob, "4x4", "-t 5", 1);
     until_told(&cluster, &waits, &format!("job {stranger} in partition other"));
     assert!(state(&cluster, &waits).starts_with("PD"));
-    cluster.run(&format!("scancel {stranger}"));
-    cluster.wait_until_empty(30);
+    cluster.cancel(&stranger, 30);
 }
 
 /// Runs a storm on a 16x16 machine.
 fn two_hundred_and_fifty_six_nodes(release: Release) {
-    let options = Options::default().machine("mesh:16x16");
-    let what = "a storm on 256 nodes";
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
+    let options = Options::new("a storm on 256 nodes").machine("mesh:16x16");
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
     cluster.start_daemon();
     storm::storm(&mut cluster, 256, 50);
     let count = records::check_allocations(&records::read(&cluster), 16);

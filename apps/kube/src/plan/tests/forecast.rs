@@ -24,8 +24,7 @@ fn machine(past: i64) -> (Model, Uid) {
     let mut model = Model::new("mesh:4x2", &json!({}));
     let first = model.add_job("first", "4x2", &json!({}));
     settle(&mut model);
-    let second = model.add_job("second", "4x2", &json!({}));
-    model.make_pods();
+    let second = model.add_waiting_job("second", "4x2");
     says(&mut model, &first, NOW - 20);
     says(&mut model, &second, NOW - 5);
     for placement in model.world.placements.values_mut() {
@@ -112,8 +111,7 @@ fn blocked_jobs_have_no_start_time() {
         model.world.machines.get_mut("m").unwrap().spec.scheduler = Some("fcfs".into());
         model.delete_node("n1-0");
         let lacking = model.add_job("lacking", "3x2", &json!({}));
-        let behind = model.add_job("behind", "1x1", &json!({}));
-        model.make_pods();
+        let behind = model.add_waiting_job("behind", "1x1");
         let forecast = forecast(&model, &mut Memory::default());
         let cannot = "It cannot start until an unavailable node is back; 3x2 at 0,0 has the \
                       fewest unavailable nodes (1).";

@@ -64,8 +64,7 @@ fn a_placement_with_running_pods_survives_the_loss_of_its_nodes_labels() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     model.add_job("a", "4x2", &json!({}));
     settle(&mut model);
-    model.add_job("b", "4x2", &json!({}));
-    model.make_pods();
+    model.add_waiting_job("b", "4x2");
     model.apply(&planned(&model).actions[0]);
     let pattern = |model: &mut Model, pattern: &str| {
         let machine: &mut Machine = model.world.machines.get_mut("m").unwrap();
@@ -82,8 +81,7 @@ fn a_placement_with_running_pods_survives_the_loss_of_its_nodes_labels() {
 fn a_condition_taint_does_not_block_a_job_forever() {
     for (key, never) in [("node.kubernetes.io/memory-pressure", false), ("theirs", true)] {
         let mut model = Model::new("mesh:2x2", &json!({}));
-        model.add_job("a", "2x2", &json!({}));
-        model.make_pods();
+        model.add_waiting_job("a", "2x2");
         let taint = json!([{ "key": key, "effect": "NoSchedule" }]);
         model.change_node("n1-1", |node| node.spec.taints = serde_json::from_value(taint).unwrap());
         let made = planned(&model);
@@ -108,8 +106,7 @@ fn a_placement_that_lost_a_node_counts_toward_its_namespaces_limit() {
     let mut model = Model::new("mesh:4x4", &json!({ "nodesPerNamespace": 8 }));
     model.add_job("a", "4x2", &json!({}));
     settle(&mut model);
-    model.add_job("b", "2x2", &json!({}));
-    model.make_pods();
+    model.add_waiting_job("b", "2x2");
     model.delete_node("n0-0");
     let made = planned(&model);
     assert!(made.actions.is_empty() && made.waiting[0].why.contains("node limit"), "{made:?}");
@@ -121,8 +118,7 @@ fn a_job_that_avoids_nodes_is_blocked_if_its_requirements_can_never_be_met() {
         [("n0-0", "theirs", true), ("elsewhere", "theirs", true), ("n0-0", "", false)]
     {
         let mut model = Model::new("mesh:2x2", &json!({}));
-        let job = model.add_job("a", "2x2", &json!({}));
-        model.make_pods();
+        let job = model.add_waiting_job("a", "2x2");
         let mut memory = Memory::default();
         memory.avoid(&job, avoided, 10_000);
         if !taint.is_empty() {

@@ -145,6 +145,13 @@ impl Model {
         self.add_job_in("default", name, shape, extra)
     }
 
+    /// Creates a Job with a shape and the pods that it needs, and returns its uid.
+    pub(super) fn add_waiting_job(&mut self, name: &str, shape: &str) -> Uid {
+        let uid = self.add_job(name, shape, &json!({}));
+        self.make_pods();
+        uid
+    }
+
     /// Creates a Job in a namespace.
     pub(super) fn add_job_in(
         &mut self,

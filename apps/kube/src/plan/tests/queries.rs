@@ -22,8 +22,7 @@ fn jobs_that_the_daemon_would_place_next_fit() {
     model.add_job("train", "4x2", &json!({}));
     model.add_job_of("set", 1, "4x1", 2);
     model.add_job_of("set", 0, "4x1", 2);
-    model.add_job("large", "4x4", &json!({}));
-    model.make_pods();
+    model.add_waiting_job("large", "4x4");
     model.add_job("another", "1x1", &json!({}));
     let cluster = read(model);
     let all = cluster.queue();
@@ -47,8 +46,7 @@ fn suspended_jobs_that_hold_quota_are_in_the_queue() {
     model.limit(&older, 600);
     kueue.step(&mut model, 0);
     Kueue::submit(&mut model, "idle", "1x1", 0);
-    model.add_job("behind", "4x2", &json!({}));
-    model.make_pods();
+    model.add_waiting_job("behind", "4x2");
     let cluster = read(model);
     let states = ["older", "behind", "idle"].map(|name| why(&cluster, name).state);
     assert_eq!(states, [JobState::Waits, JobState::Waits, JobState::Suspended]);
@@ -74,8 +72,7 @@ fn jobs_on_a_faulty_machine_never_start() {
 fn jobs_wait_if_the_account_cannot_read_kueue_objects() {
     let mut model = Model::new("mesh:4x4", &json!({ "admissionCheck": "place" }));
     model.world.kueue.fault = Some("cannot list resourceflavors: forbidden".into());
-    model.add_job("a", "4x4", &json!({}));
-    model.make_pods();
+    model.add_waiting_job("a", "4x4");
     let entry = why(&read(model), "a");
     let reason = "Machine m: admissionCheck: cannot list resourceflavors: forbidden";
     assert_eq!((entry.state, entry.why.as_deref()), (JobState::Waits, Some(reason)));

@@ -201,10 +201,35 @@ fn jobs_with_topology_aware_scheduling_are_left_to_kueue() {
     // Topology-aware scheduling is enabled by the queue, not by an annotation, so the pods have
     // Kueue's gate.
     let mut model = Model::new("mesh:4x4", &json!({ "admissionCheck": "place" }));
-    model.add_job("a", "2x2", &json!({}));
-    model.make_pods();
+    model.add_waiting_job("a", "2x2");
     model.gate_all("kueue.x-k8s.io/topology");
     assert!(planned(&model).actions.is_empty());
+}
+
+#[test]
+fn other_workloads_do_not_hide_a_jobs_quota() {
+    let mut cluster = Cluster::new(&json!({}), 16, json!({}));
+    let job = cluster.submit("a", "2x2", 0);
+    cluster.step(0);
+    let real = cluster.workload(&job).clone();
+    let owner = json!([{ "apiVersion": "batch/v1", "kind": "Job", "name": "b", "uid": "b" }]);
+    let [mut unchecked, mut unreserved, mut owned] = [(); 3].map(|()| real.clone());
+    unchecked.status.admission_checks.clear();
+    unreserved.status.conditions.clear();
+    owned.metadata.owner_references = serde_json::from_value(owner).unwrap();
+    for mut other in [unchecked, unreserved, owned] {
+        // Workloads are examined in order of uid.
+        for uid in ["", "~"] {
+            other.metadata.uid = Some(uid.to_string());
+            let world = &mut cluster.model.world;
+            world.kueue.workloads.insert(other.uid(), other.clone());
+            world.join_quota();
+            let quota = world.jobs[&job].quota.as_ref().unwrap();
+            assert_eq!(quota.workload.uid, real.uid());
+            assert!(quota.reserved);
+            world.kueue.workloads.remove(&other.uid());
+        }
+    }
 }
 
 #[test]

@@ -128,8 +128,7 @@ fn the_reason_does_not_name_jobs_in_other_namespaces() {
 #[test]
 fn pods_in_another_namespace_do_not_belong_to_a_job() {
     let mut model = Model::new("mesh:4x4", &json!({}));
-    let job = model.add_job("a", "2x2", &json!({}));
-    model.make_pods();
+    let job = model.add_waiting_job("a", "2x2");
     model.add_pod_of(&job, "other", 0);
     assert_eq!(kinds(&planned(&model)), ["propose"]);
 }
@@ -137,8 +136,7 @@ fn pods_in_another_namespace_do_not_belong_to_a_job() {
 #[test]
 fn a_node_with_a_pod_that_claims_to_belong_to_the_job_is_not_free() {
     let mut model = Model::new("mesh:4x4", &json!({}));
-    let job = model.add_job("a", "2x1", &json!({}));
-    model.make_pods();
+    let job = model.add_waiting_job("a", "2x1");
     model.propose(&job, &["n0-0", "n1-0"]);
     for (namespace, kind) in [("default", "confirm"), ("other", "withdraw")] {
         model.add_pod_of(&job, namespace, 0);
@@ -240,8 +238,7 @@ fn a_lagging_replica_deletes_no_valid_objects() {
     for view in &mut views {
         view.catch_up(&model);
     }
-    model.add_job("a", "2x2", &json!({}));
-    model.make_pods();
+    model.add_waiting_job("a", "2x2");
     for word in ["propose", "confirm", "open"] {
         let made = planned(&model);
         assert!(kinds(&made).iter().all(|kind| *kind == word), "{word}");

@@ -39,6 +39,12 @@ pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
     })
 }
 
+/// Changes a Job's number of pods.
+pub(crate) fn set_pods(job: &mut Value, pods: u32) {
+    job["spec"]["completions"] = json!(pods);
+    job["spec"]["parallelism"] = json!(pods);
+}
+
 /// Returns the API path for creating an object.
 pub(super) fn creation_path(object: &Value) -> String {
     let version = object["apiVersion"].as_str().unwrap();

@@ -66,6 +66,11 @@ impl Cluster {
         self.good(User::Admin, "GET", path, &Value::Null)
     }
 
+    /// Returns the objects in a list.
+    pub(crate) fn items(&self, path: &str) -> Vec<Value> {
+        serde_json::from_value(self.get(path)["items"].take()).unwrap()
+    }
+
     /// Sends a merge patch as the administrator.
     pub(crate) fn patch(&self, path: &str, body: &Value) {
         self.good(User::Admin, "PATCH", path, body);

@@ -25,12 +25,11 @@ impl Cluster {
 
     /// Returns the number of complete Jobs.
     pub(crate) fn complete(&self) -> usize {
-        let jobs = self.get(JOBS);
         let is = |job: &&Value| {
             let mut all = job["status"]["conditions"].as_array().into_iter().flatten();
             all.any(|one| one["type"] == "Complete" && one["status"] == "True")
         };
-        jobs["items"].as_array().into_iter().flatten().filter(is).count()
+        self.items(JOBS).iter().filter(is).count()
     }
 
     /// Returns the end of the replicas' log.

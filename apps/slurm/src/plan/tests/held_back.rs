@@ -16,15 +16,12 @@ fn closes(changes: &[Change]) -> Vec<(String, Priority)> {
 #[test]
 fn jobs_of_equal_priority_start_by_age_then_number_then_task() {
     // `squeue` prints the newest job first.
-    let at = |name: &str, submitted: u64| {
-        let job = shaped(name, "4x2", 8, 7);
-        SlurmJob { submitted, ..job }
-    };
+    let at = |name, submitted| SlurmJob { submitted, ..shaped(name, "4x2", 8, 7) };
     let mut jobs =
         vec![at("12", 100), at("11_10", 100), at("11_9", 100), at("13", 99), at("9", 101)];
     let mut order = Vec::new();
     while !jobs.is_empty() {
-        let first = opened_gates(&Run::new("strict").at(&ledger(jobs.clone()), 1000));
+        let first = opened_first("strict", &ledger(jobs.clone()));
         let first = first[0].split(' ').next().unwrap().to_string();
         jobs.retain(|job| job.name.to_string() != first);
         order.push(first);
@@ -35,8 +32,7 @@ fn jobs_of_equal_priority_start_by_age_then_number_then_task() {
 #[test]
 fn the_partition_tier_precedes_the_priority() {
     let mut run = Run::new("strict");
-    let high = Partition { tier: 10, ..Partition::default() };
-    run.site.partitions.insert("hi".into(), high);
+    run.site.partitions.insert("hi".into(), Partition { tier: 10, ..Partition::default() });
     let hi = SlurmJob { partition: "hi".into(), ..shaped("3", "4x2", 8, 1) };
     let jobs = vec![shaped("1", "4x2", 8, 9), shaped("2", "4x2", 8, 99), hi];
     assert_eq!(opened_gates(&run.at(&ledger(jobs.clone()), 1000))[0].split(' ').next(), Some("3"));
@@ -168,4 +164,21 @@ fn other_reasons_leave_a_gate_open() {
         let open = SlurmJob { reason: reason.into(), ..opened("1", "2x1", 2, &[0, 1]) };
         assert!(Run::new("easy").at(&ledger(vec![open]), 1000).is_empty(), "{reason}");
     }
+}
+
+#[test]
+fn many_jobs_without_a_box_do_not_keep_others_from_getting_notes() {
+    let mut run = limited("MaxJobsPU", Unit::Jobs, 1, 1);
+    let mut jobs: Vec<SlurmJob> = (1..=33).map(|number| job(&number.to_string(), 5, 9)).collect();
+    jobs.push(two("40", 1));
+    let state = ledger(jobs);
+    let mut notes = (1000..1009).map(|now| note_for(&run.decide(&state, now), "40"));
+    assert!(notes.any(|note| note.contains("MaxJobsPU")));
+}
+
+#[test]
+fn a_job_counts_as_waiting_until_its_gate_opens() {
+    let jobs = vec![shaped("1", "4x1", 4, 9), shaped("2", "4x2", 8, 5)];
+    let decision = Run::new("easy").decide(&ledger(jobs), 1000);
+    assert_eq!((decision.waiting, decision.opened, decision.free.count()), (1, 1, 4));
 }

@@ -51,14 +51,29 @@ fn the_gate_stays_open_while_preempted_jobs_end() {
     let ending = SlurmJob { phase: Phase::Completing, ..victim() };
     assert!(at(&mut run, vec![ending, rest(), open(), waits()], 1030).is_empty());
     // The preempted job is back in the queue, but its nodes are not all free yet.
-    let gone =
-        SlurmJob { reason: "BeginTime".into(), start: Some(1150), ..opened("1", "2x1", 2, &[]) };
-    let gone = SlurmJob { requested_nodes: names(&[0, 1]), ..gone };
+    let (reason, start) = ("BeginTime".into(), Some(1150));
+    let gone = SlurmJob { reason, start, ..opened("1", "2x1", 2, &[0, 1]) };
     let mut state = ledger(vec![gone, rest(), open(), waits()]);
     state.nodes[0].condition = Condition::Taken;
     let changes = run.at(&state, 1031);
-    assert!(matches!(&changes[..], [Change::Close { job, .. }] if *job == job_name("1")));
+    assert!(only_closes(&changes, "1"));
     assert!(at(&mut run, vec![rest(), open(), waits()], 1032).is_empty());
+}
+
+#[test]
+fn the_gate_stays_open_on_idle_nodes_of_the_jobs_reservation() {
+    let mut run = run("easy");
+    let reserved = |job| {
+        let job = SlurmJob { reservation: "r".into(), qos: "high".into(), ..job };
+        let mut state = ledger(vec![low("1", "1x1", &[0]), job]);
+        state.nodes[1].condition = Condition::Reserved;
+        let (name, nodes) = ("r".into(), names(&[0, 1]));
+        state.reservations = vec![Reservation { name, nodes, end: 9000, ..Reservation::default() }];
+        state
+    };
+    let changes = run.at(&reserved(shaped("4", "2x1", 2, 99)), 1000);
+    assert_eq!(opened_gates(&changes), ["4 n0,n1"]);
+    assert!(run.at(&reserved(opened("4", "2x1", 2, &[0, 1])), 1001).is_empty());
 }
 
 #[test]
@@ -69,8 +84,7 @@ fn the_gate_closes_if_slurm_preempts_no_job() {
     assert_eq!(opened_gates(&run.at(&ledger(vec![victim(), job()]), 1000)), ["4 n0,n1,n4,n5"]);
     let open = || SlurmJob { qos: "high".into(), ..opened("4", "2x2", 4, &[0, 1, 4, 5]) };
     assert!(run.at(&ledger(vec![victim(), open()]), 1009).is_empty());
-    let changes = run.at(&ledger(vec![victim(), open()]), 1010);
-    assert!(matches!(&changes[..], [Change::Close { job, .. }] if *job == job_name("4")));
+    assert!(only_closes(&run.at(&ledger(vec![victim(), open()]), 1010), "4"));
     assert!(run.at(&ledger(vec![victim(), job()]), 1100).is_empty());
     assert_eq!(opened_gates(&run.at(&ledger(vec![victim(), job()]), 1700)).len(), 1);
 }
@@ -89,13 +103,11 @@ fn preemption_for_a_later_job_does_not_delay_the_first() {
     let mut jobs = jobs();
     jobs[1].limit = Some(300);
     jobs[3].limit = Some(300);
-    let mut graceful = run("easy");
-    assert_eq!(opened_gates(&graceful.at(&ledger(jobs.clone()), 1000)), ["4 n4,n5"]);
+    assert_eq!(opened_gates(&run("easy").at(&ledger(jobs.clone()), 1000)), ["4 n4,n5"]);
     let mut graceful = run("easy");
     graceful.site.qos.get_mut("low").unwrap().grace_s = 60;
     assert!(graceful.at(&ledger(jobs.clone()), 1000).is_empty());
     // If the low-priority job ends sooner, its nodes go to the first job.
-    jobs[1].limit = Some(300);
     jobs[3].limit = Some(7200);
     assert!(run("easy").at(&ledger(jobs), 1000).is_empty());
 }

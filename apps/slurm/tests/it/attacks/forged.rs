@@ -2,19 +2,16 @@
 
 use crate::cluster::{Cluster, Options, User};
 use crate::release::{Release, on_each_release};
+use crate::sites::until_told;
 use crate::{observe, records};
 
 on_each_release! { users_cannot_forge_what_the_daemon_reads }
 
 fn users_cannot_forge_what_the_daemon_reads(release: Release) {
-    let what = "forged comments on a real Slurm cluster";
-    let soon = "SchedulerParameters=bf_interval=1,batch_sched_delay=1";
-    let options = Options::default().conf(soon);
-    let Some(mut cluster) = Cluster::start(what, release, options) else { return };
-    let config = cluster.path().join("pavior.toml");
-    let text = std::fs::read_to_string(&config).unwrap();
-    let metrics = format!("metrics = \"127.0.0.1:{}\"\n", cluster.spare_port());
-    std::fs::write(&config, text + &metrics).unwrap();
+    let options = Options::new("forged comments on a real Slurm cluster")
+        .conf("SchedulerParameters=bf_interval=1,batch_sched_delay=1");
+    let Some(mut cluster) = Cluster::start(release, options) else { return };
+    cluster.add_metrics();
     the_gate_refuses_control_characters(&cluster);
     cluster.start_daemon();
     texts_of_other_fields(&cluster);
@@ -119,17 +116,16 @@ fn texts_of_other_fields(cluster: &Cluster) {
 
 /// Checks that `check` reports a gate that lets control characters through.
 fn a_gate_that_accepts_control_characters(cluster: &mut Cluster) {
-    let file = cluster.path().join("pavior.lua");
-    let text = std::fs::read_to_string(&file).unwrap();
+    let text = cluster.read("pavior.lua");
     let checksum = text.split_once("checksum ").unwrap().1.split_once('.').unwrap().0;
     let older = text.replace("if has_controls(", "if false and (");
     assert_ne!(text, older);
     let older = older.replace(checksum, "0123456789abcdef");
-    let check = format!("{} {}/pavior.toml check", cluster.program(), cluster.path().display());
+    let check = cluster.pavior_line("check");
     assert!(cluster.run(&check).contains("faults: []"));
     // Slurm compares modification times with a resolution of one second.
     std::thread::sleep(std::time::Duration::from_millis(1100));
-    std::fs::write(&file, older).unwrap();
+    cluster.write("pavior.lua", &older);
     cluster.run(&format!("touch {}/job_submit.lua", cluster.path().display()));
     cluster.wait_for(&check, 30, |text| text.contains("another version"));
     // The daemon checks the gate at startup.
@@ -188,9 +184,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     assert!(!log.contains("|R|") && !log.contains('\u{1b}') && !log.contains("\\u001b"), "{log}");
     // After its release, the hostile job keeps waiting, and a note explains why.
     cluster.run(&format!("scontrol release {}", hostile[0]));
-    cluster.wait_for(&format!("scontrol show job {}", hostile[0]), 30, |text| {
-        text.contains("not placed: its comment contains control characters")
-    });
+    until_told(cluster, &hostile[0], "not placed: its comment contains control characters");
     cluster.run(&format!("scancel {victim} {held} {}", hostile.join(" ")));
     metric_until(cluster, "records_unreadable", |value| value == 0);
     cluster.wait_until_empty(60);
@@ -206,23 +200,19 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
         cluster.kill_daemon();
         let text = "x\n1|CG|None|1|4|||1|1:00|1|(null)|";
         let options = format!("-J wrong-forged{serial} -t 5 {}", comment(text));
-        let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 600'");
-        let forged = String::from_utf8(cluster.shell_as(User::Alice, &line).stdout).unwrap();
-        let (forged, node) = (forged.trim(), format!("n{:02}", (9 + 5 * serial) % 64));
+        let forged = cluster.submit_as(User::Alice, &options, 600.0);
+        let node = format!("n{:02}", (9 + 5 * serial) % 64);
         let open = format!("ReqNodeList={node} Licenses= Priority=4294967290");
         cluster.run(&format!("scontrol update JobId={forged} {open}"));
         let place = format!("squeue -h -j {forged} -o '%t %N'");
         cluster.wait_for(&place, 30, |text| text == format!("R {node}"));
         cluster.start_daemon();
         let whole = cluster.submit("8x8-beside", "--comment=shape=8x8 -t 1", 0.2);
-        cluster.wait_for(&format!("scontrol show job {whole}"), 30, |text| {
-            text.contains(&format!("by job {forged} (1 node)"))
-        });
+        until_told(cluster, &whole, &format!("by job {forged} (1 node)"));
         let row = cluster.submit("8x1-beside", "--comment=shape=8x1 -t 1", 0.2);
         cluster.wait_until_gone(&row, 30);
         failed += usize::from(cluster.run(&place) != format!("R {node}"));
-        cluster.run(&format!("scancel {forged}"));
-        cluster.wait_until_empty(60);
+        cluster.cancel(&forged, 60);
     }
     let attack = "a running job's comment claims that its nodes are free";
     pavior_trials::attacked("slurm", attack, tried, failed);

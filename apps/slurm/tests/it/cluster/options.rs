@@ -1,8 +1,10 @@
 //! Options for a cluster.
 
 /// Options for a cluster. By default, there are 64 identical nodes in an 8x8 mesh.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Options {
+    /// The subject of the test.
+    pub(super) what: &'static str,
     pub(super) conf: String,
     pub(super) nodes: String,
     pub(super) toml: String,
@@ -13,6 +15,10 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    pub(crate) fn new(what: &'static str) -> Options {
+        Options { what, ..Options::default() }
+    }
+
     /// Adds lines to slurm.conf, replacing lines from `cluster.sh` that have the same key. A
     /// partition's line replaces the existing line for that partition.
     pub(crate) fn conf(mut self, lines: &str) -> Options {
