@@ -167,10 +167,11 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
 
 /// Returns the file to write: the path itself or, for a link, its target.
 fn target(path: &Path) -> Result<PathBuf, FileError> {
-    let refused = |reason: &str| FileError::place(path, io::Error::other(reason));
     if path.is_dir() {
-        return Err(refused("is a directory"));
+        let reason = io::Error::new(io::ErrorKind::IsADirectory, "is a directory");
+        return Err(FileError::place(path, reason));
     }
+    let refused = |reason: &str| FileError::place(path, io::Error::other(reason));
     if path.file_name().is_none() {
         return Err(refused("the path has no file name"));
     }

@@ -12,8 +12,8 @@
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides};
 
-/// Returns the nodes that the boxes cover, in ascending order. Takes O(P V) time for P boxes with V
-/// nodes each.
+/// Returns the nodes that the boxes cover, in ascending order. Takes O(N + P V) time for P boxes
+/// with V nodes each on a machine with N nodes.
 pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
     let mut is_covered = vec![false; grid.nodes() as usize];
     for node in places.iter().flat_map(|place| place.nodes(grid)) {
