@@ -8,12 +8,15 @@ use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use pavior::Grid;
 use serde::{Deserialize, Serialize};
 
 /// The size in bytes above which a body is compressed.
 const MAX_PLAIN_BYTES: usize = 2048;
-/// The maximum size of a decompressed body in bytes, above the size of any batch reply.
-const MAX_BODY_BYTES: usize = 64 << 20;
+/// The maximum size of a decompressed body in bytes: 64 bytes per node of the largest machine,
+/// because a lease may consist of one-node boxes, and a box takes about 40 bytes. Only a body that
+/// is this large uses as much memory.
+const MAX_BODY_BYTES: usize = 64 * Grid::MAX_NODES as usize;
 
 /// A stored body, which is restored byte for byte when it is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +96,8 @@ mod tests {
             let text = serde_json::to_string(&stored).unwrap();
             assert_eq!(serde_json::from_str::<StoredBody>(&text).unwrap(), stored);
         }
+        let boxes = r#"{"base":[4095,4095],"sides":[1,1]},"#.repeat(1 << 21);
+        assert!(StoredBody::new(&boxes).read() == Ok(boxes), "a lease of many boxes");
         let packed = StoredBody::new(&answers);
         assert!(packed.stored_bytes() < answers.len() / 50);
         let StoredBody::Packed { zlib } = packed else { panic!("long bodies are compressed") };

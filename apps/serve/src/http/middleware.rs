@@ -62,7 +62,8 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
         let name = authority.host().trim_start_matches('[').trim_end_matches(']');
         name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     };
-    let is_here = host.is_empty() || host.parse().is_ok_and(is_loopback);
+    // `Authority::host` skips user information.
+    let is_here = host.is_empty() || !host.contains('@') && host.parse().is_ok_and(is_loopback);
     let is_same = |origin: &str| origin.split_once("://").is_some_and(|(_, rest)| rest == host);
     let origins = headers.get_all(header::ORIGIN).iter().count();
     if is_here && origins < 2 && text(header::ORIGIN).is_none_or(is_same) {
@@ -127,7 +128,9 @@ mod tests {
         for host in ["127.0.0.1:8080", "127.9.9.9", "[::1]", "[::1]:8080", "localhost", ""] {
             assert!(same_origin(&headers(host, None)).is_ok(), "{host}");
         }
-        for host in ["192.0.2.1", "[::2]", "[::evil", "localhost.evil.example"] {
+        for host in
+            ["192.0.2.1", "[::2]", "[::evil", "localhost.evil.example", "evil.example@localhost"]
+        {
             assert!(same_origin(&headers(host, None)).is_err(), "{host}");
         }
         assert!(same_origin(&headers("localhost:8080", Some("http://localhost:8080"))).is_ok());

@@ -10,7 +10,7 @@ use axum::extract::{Extension, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::{FutureExt, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::watch as signal;
@@ -180,7 +180,9 @@ fn read_chunk(
 }
 
 impl Watcher {
-    /// Returns the next events; `None` if the watcher is too far behind or reading fails.
+    /// Returns the next events; `None` if the watcher is too far behind or reading fails. After a
+    /// time without events, returns the number of the last record. This keeps the connection alive
+    /// and lets the client reconnect even if older records are removed.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if self.is_behind {
@@ -192,8 +194,14 @@ impl Watcher {
                 self.heartbeat.reset();
                 return Some(std::mem::take(&mut self.ready).into());
             }
-            if !self.is_behind {
-                self.wait().await?;
+            // Catching up on records that the caller may not see can take longer than a heartbeat.
+            let is_due = if self.is_behind {
+                self.heartbeat.tick().now_or_never().is_some()
+            } else {
+                self.wait().await?
+            };
+            if is_due {
+                self.ready.extend_from_slice(format!("id: {}\n\n", self.last).as_bytes());
             }
         }
     }
@@ -222,25 +230,17 @@ impl Watcher {
         Some(())
     }
 
-    /// Waits for new records. If none arrive in time, adds the number of the last record. This
-    /// keeps the connection alive and lets the client reconnect even if older records are removed.
-    async fn wait(&mut self) -> Option<()> {
-        let has_records = tokio::select! {
-            changed = self.durable.changed() => {
-                changed.ok()?;
-                true
-            }
-            _ = self.heartbeat.tick() => false,
-        };
-        if has_records {
-            self.pause.as_mut().await;
-            let watchers = u32::try_from(self.app.watchers.held()).unwrap_or(u32::MAX);
-            let interval = MIN_WRITE_INTERVAL.max(INTERVAL_PER_WATCHER.saturating_mul(watchers));
-            self.pause.set(time::sleep(interval));
-        } else {
-            self.ready.extend_from_slice(format!("id: {}\n\n", self.last).as_bytes());
+    /// Waits for new records. Returns true if none arrive before the next heartbeat.
+    async fn wait(&mut self) -> Option<bool> {
+        tokio::select! {
+            changed = self.durable.changed() => changed.ok()?,
+            _ = self.heartbeat.tick() => return Some(true),
         }
-        Some(())
+        self.pause.as_mut().await;
+        let watchers = u32::try_from(self.app.watchers.held()).unwrap_or(u32::MAX);
+        let interval = MIN_WRITE_INTERVAL.max(INTERVAL_PER_WATCHER.saturating_mul(watchers));
+        self.pause.set(time::sleep(interval));
+        Some(false)
     }
 
     /// Formats the next events from the history.

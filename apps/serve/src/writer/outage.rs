@@ -52,7 +52,12 @@ impl Writer {
         }
         // The stored records are authoritative; this server's state is not.
         self.read_back(u64::MAX);
-        let Some(state) = &self.state else { return Some(unavailable) };
+        let Some(state) = &self.state else {
+            // No other server can lead now, so callers must not be sent to one.
+            let unreadable = Unavailable::ReadOnly("the stored state cannot be reread".to_string());
+            self.handle.set_unavailable(Some(unreadable));
+            return self.handle.unavailable();
+        };
         self.handle.recent.advance_to(state.seq());
         if let Err(error) = self.lead() {
             return Some(self.fail(&error));
@@ -127,6 +132,12 @@ mod tests {
             ["journal-00000000000000000001.log", "copy"].map(|name| folder.path().join(name));
         std::fs::copy(&journal, &copy).unwrap();
         std::fs::rename(&copy, &journal).unwrap();
+        let reason = writer.unavailable(1000);
+        assert!(matches!(reason, Some(Unavailable::ReadOnly(_))), "{reason:?}");
+        let (mut writer, folder) = standby(1000);
+        let journal = folder.path().join(journal.file_name().unwrap());
+        let damaged = [b"damaged\n".to_vec(), std::fs::read(&journal).unwrap()].concat();
+        std::fs::write(&journal, damaged).unwrap();
         let reason = writer.unavailable(1000);
         assert!(matches!(reason, Some(Unavailable::ReadOnly(_))), "{reason:?}");
     }

@@ -246,6 +246,20 @@ fn a_database_restart_does_not_end_the_leadership() {
 }
 
 #[test]
+fn a_takeover_survives_lost_connections() {
+    let Some(database) = Database::start() else { return };
+    let [mut first, mut second] = ["first", "second"].map(|holder| {
+        let config = database.url().parse().unwrap();
+        PostgresStore::open(config, holder, timeouts(60.0)).unwrap()
+    });
+    first.close();
+    database.cut();
+    assert!(second.retry().is_err(), "the connection for writing is lost");
+    assert_eq!(second.retry(), Ok(()));
+    assert!(second.leads());
+}
+
+#[test]
 fn a_compaction_during_a_scan_is_not_reported_as_damage() {
     let Some(database) = Database::start() else { return };
     let config = database.url().parse().unwrap();

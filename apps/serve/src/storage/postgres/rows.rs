@@ -49,13 +49,6 @@ impl Rows {
         Ok(column::<i64>(&row, 0)? as u64)
     }
 
-    /// Returns the total size of the records after the last snapshot, in bytes.
-    pub(super) fn size(&self) -> Result<u64, StoreError> {
-        let query = "SELECT coalesce(sum(octet_length(record)), 0) FROM pavior_journal
-            WHERE seq > (SELECT coalesce(max(seq), 0) FROM pavior_snapshot)";
-        self.count(query, &[])
-    }
-
     /// Returns the checksum at a record, from its row or, if the row has been removed, from its
     /// snapshot.
     fn chain_at(&self, seq: u64) -> Result<Option<Chain>, StoreError> {

@@ -40,10 +40,14 @@ const INSERT: &str = "
     SELECT item.seq, leader.epoch, item.record, item.sum
     FROM leader, unnest($2::bigint[], $3::text[], $4::bigint[]) AS item (seq, record, sum)";
 
-/// The SQL statement for taking over when there is no leader or the leader is silent.
+/// The SQL statement for taking over when there is no leader or the leader is silent. It also
+/// returns the total size of the records after the last snapshot, in bytes: a second query could
+/// fail when this server already leads.
 const TAKE_OVER: &str = "
     UPDATE pavior_leader SET epoch = epoch + 1, holder = $1, beat = clock_timestamp()
-    WHERE holder = '' OR beat < clock_timestamp() - make_interval(secs => $2) RETURNING epoch";
+    WHERE holder = '' OR beat < clock_timestamp() - make_interval(secs => $2)
+    RETURNING epoch, (SELECT coalesce(sum(octet_length(record)), 0) FROM pavior_journal
+        WHERE seq > (SELECT coalesce(max(seq), 0) FROM pavior_snapshot))";
 
 /// The write side of the database.
 pub struct PostgresStore {
@@ -240,7 +244,7 @@ impl RecordStore for PostgresStore {
             Ok(Some(row)) => {
                 let epoch: i64 = column(&row, 0)?;
                 // An earlier leader may have stopped before a snapshot was due.
-                self.size = self.history.size()?;
+                self.size = column::<i64>(&row, 1)? as u64;
                 (self.epoch, self.last) = (Some(epoch), None);
                 self.claim.set_epoch(self.epoch);
                 Ok(())
