@@ -170,7 +170,7 @@ impl Daemon {
         let path = self.config.lock.as_deref().filter(|_| self.operator.is_some());
         let outcome = match self.lock.acquire(path) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(SlurmError::Conflict(STANDBY.into())),
+            Ok(false) => Err(SlurmError::Conflict("another daemon holds the lock".into())),
             Err(error) => Err(error),
         };
         let line = match &outcome {
@@ -347,7 +347,8 @@ mod tests {
         let mut first = daemon("lock");
         first.activate().unwrap();
         let standby = daemon("lock").activate().unwrap_err();
-        assert!(matches!(&standby, SlurmError::Conflict(reason) if reason == STANDBY));
+        let SlurmError::Conflict(reason) = standby else { panic!("{standby}") };
+        assert_eq!(reason, "another daemon holds the lock");
         let fault = daemon("none/lock").activate().unwrap_err();
         assert!(fault.to_string().contains("none/lock"), "{fault}");
     }

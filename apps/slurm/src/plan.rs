@@ -7,6 +7,7 @@ use pavior::workload::Shaper;
 use pavior::{Cuboid, JobId, NodeId, Occupancy, Request};
 
 use crate::SlurmError;
+use crate::calls::is_recent;
 use crate::ledger::site::Site;
 use crate::ledger::{Phase, SlurmJob};
 use crate::names::{JobName, Note};
@@ -309,7 +310,7 @@ impl Cycle<'_> {
         for (index, note) in all {
             let job = &world.ledger.jobs[index];
             let known = self.memory.job(job);
-            if known.note.as_ref().is_some_and(|(at, _)| at + NOTE_INTERVAL_S > now) {
+            if is_recent(known.note.as_ref().map(|(at, _)| *at), now, NOTE_INTERVAL_S) {
                 continue;
             }
             let comment = match note {

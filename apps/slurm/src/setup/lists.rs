@@ -3,7 +3,8 @@
 //! If several lines set the same list, Slurm uses only the last one. A line with just our entry
 //! would drop the site's entries, so we print the complete list, including our entry.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pavior::files::{Limits, read_if_there};
@@ -50,8 +51,8 @@ impl List {
     }
 }
 
-/// The maximum number of files to read, in case files include each other.
-const MAX_FILES: usize = 64;
+/// The maximum number of files to read. Their names may come from an attacker.
+const MAX_FILES: usize = 1024;
 
 /// Limits on the call to Slurm. If they are exceeded, the files are written without Slurm's lists.
 const ANSWER_BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
@@ -68,11 +69,13 @@ impl Lists {
         Lists(lines.into_iter().filter(is_set).collect())
     }
 
-    /// Reads a slurm.conf and the files it includes. Returns `None` if slurm.conf is unreadable.
+    /// Reads a slurm.conf and the files it includes. Returns `None` if slurm.conf is unreadable or
+    /// there are too many files.
     pub(crate) fn from_file(path: &Path) -> Option<Lists> {
         let mut lists = Lists::default();
-        lists.read(path, &mut { MAX_FILES })?;
-        Some(lists)
+        let mut seen = BTreeSet::new();
+        lists.read(path, &mut seen)?;
+        (seen.len() <= MAX_FILES).then_some(lists)
     }
 
     /// Reads the lists in a directory's slurm.conf or, failing that, those that slurmctld has
@@ -85,9 +88,11 @@ impl Lists {
         Lists::from_file(&folder.join("slurm.conf")).or_else(loaded)
     }
 
-    /// Adds the lists in a file and in the files that it includes, up to `files_left` files in all.
-    fn read(&mut self, path: &Path, files_left: &mut usize) -> Option<()> {
-        *files_left = files_left.checked_sub(1)?;
+    /// Adds the lists in a file and in the files that it includes, except those in `seen`.
+    fn read(&mut self, path: &Path, seen: &mut BTreeSet<PathBuf>) -> Option<()> {
+        if seen.len() > MAX_FILES || !seen.insert(path.canonicalize().ok()?) {
+            return None;
+        }
         let text = read_if_there(path, Limits::DOCUMENT).ok()??.replace("\\\n", " ");
         for line in text.lines() {
             // Spaces around the equals sign are not part of the value.
@@ -97,7 +102,7 @@ impl Lists {
             if let [include, name, ..] = words[..]
                 && include.eq_ignore_ascii_case("include")
             {
-                let _ = self.read(&path.with_file_name(name), files_left);
+                let _ = self.read(&path.with_file_name(name), seen);
             }
             for (name, text) in words.iter().filter_map(|word| word.split_once('=')) {
                 let list =
@@ -254,11 +259,18 @@ mod tests {
         assert_eq!(Lists::from_file(Path::new("/dev/zero")), None, "it has no end");
         let text = "# Licenses=no:1\nlicenses = \"matlab:4\" # four\nInclude more.conf\n\
                     ClusterName=toy JobSubmitPlugins=\\\nthrottle\n";
-        let text = text.to_string() + &"Include slurm.conf\n".repeat(100);
+        let included = |n: usize| format!("Include slurm.conf\nInclude n{n}.conf\n");
+        let text = text.to_string() + &(0..100).map(included).collect::<String>();
+        for n in 0..100 {
+            write(&format!("n{n}.conf"), &format!("Licenses=n{n}:1")).unwrap();
+        }
         write("slurm.conf", &text).unwrap();
         write("more.conf", "Licenses=idl:2\n").unwrap();
         let lists = Lists::near(folder.path()).unwrap();
-        assert_eq!(lists.values(List::Licenses)[..2], ["matlab:4", "idl:2"]);
+        let licenses = lists.values(List::Licenses);
+        assert_eq!((licenses.len(), &licenses[..3]), (102, &["matlab:4", "idl:2", "n0:1"][..]));
+        write("slurm.conf", text.split("Include slurm.conf").next().unwrap()).unwrap();
+        let lists = Lists::near(folder.path()).unwrap();
         let line = |list: List| lists.line(list, &config());
         assert_eq!(line(List::Licenses), "Licenses=matlab:4,idl:2,pavior:1");
         assert_eq!(line(List::Plugins), "JobSubmitPlugins=throttle,lua");
