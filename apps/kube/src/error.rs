@@ -1,6 +1,6 @@
 //! Errors from the daemon and its commands.
 
-use std::path::PathBuf;
+use pavior::files::FileError;
 
 /// An error that ends the daemon or a command.
 #[derive(Debug, thiserror::Error)]
@@ -11,15 +11,15 @@ pub enum KubeError {
     /// The daemon cannot start or continue.
     #[error("cannot run: {0}")]
     Runtime(String),
-    /// The API server rejected a request.
+    /// A request to the API server failed or was rejected.
     #[error("cannot {what}: {why}")]
     Refused {
         /// The request, such as `list pods`.
         what: String,
-        /// The API server's reason.
+        /// The API server's reason, or the connection error.
         why: String,
     },
-    /// An invalid Machine.
+    /// An invalid Machine, or a shape that does not suit its axes or hosts.
     #[error("Machine {name}: {why}")]
     Machine {
         /// The name of the Machine.
@@ -33,28 +33,23 @@ pub enum KubeError {
     /// An invalid shape.
     #[error("the shape is not valid; use 1 to 3 sides, such as 4x4x2")]
     Shape,
-    /// No Machine can hold a box of the requested shape. Contains the reason for each Machine.
+    /// Every Machine is invalid or does not suit the shape. Contains the reason for each Machine.
     #[error("{}", join(.0))]
     Slots(Vec<KubeError>),
     /// An invalid image or resource name.
     #[error("`{0}` is not a valid image or resource name")]
     Name(String),
     /// An address that the daemon cannot listen on.
-    #[error("{address}: {why}")]
+    #[error("cannot listen on {address}: {why}")]
     Address {
         /// The address.
         address: String,
         /// The reason for the error.
         why: String,
     },
-    /// A file that does not contain a valid Machine.
-    #[error("{}: {why}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The reason for the error.
-        why: String,
-    },
+    /// A file that cannot be read or does not contain a valid Machine.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A Job that does not exist or has no shape.
     #[error("Job {0} does not exist or has no pavior.dev/shape annotation")]
     UnknownJob(String),

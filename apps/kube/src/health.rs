@@ -184,6 +184,12 @@ mod tests {
     }
 
     #[test]
+    fn an_invalid_address_is_named() {
+        let error = Arc::new(Health::default()).serve("nowhere").unwrap_err().to_string();
+        assert!(error.starts_with("cannot listen on nowhere: "), "{error}");
+    }
+
+    #[test]
     fn faults_are_listed_and_a_replica_is_unready_if_it_cannot_act() {
         let health = Health::default();
         health.faults().kinds.insert("pods".into(), "forbidden".into());

@@ -85,17 +85,18 @@ impl EventPublisher {
     }
 
     /// Returns the Jobs whose latest event is old or does not contain the current reason. Jobs
-    /// without an event come first, followed by those with the oldest events, so that each Job gets
-    /// its turn.
+    /// without an event come first, then those whose reason has changed. Otherwise, the oldest
+    /// events come first, so that each Job gets its turn.
     fn changed<'a>(&self, all: &'a [Waiting]) -> Vec<&'a Waiting> {
-        let latest = |waiting: &Waiting| self.latest.get(&waiting.job.uid);
-        let is_changed = |waiting: &&Waiting| {
-            latest(waiting).is_none_or(|event| {
-                event.why.as_ref() != Some(&waiting.why) || event.at.elapsed() >= REPEAT_INTERVAL
-            })
+        let order = |waiting: &Waiting| {
+            let event = self.latest.get(&waiting.job.uid)?;
+            Some((event.why.as_ref() == Some(&waiting.why), event.at))
         };
-        let mut changed: Vec<&Waiting> = all.iter().filter(is_changed).collect();
-        changed.sort_by_key(|waiting| latest(waiting).map(|event| event.at));
+        let is_due = |waiting: &&Waiting| {
+            order(waiting).is_none_or(|(is_same, at)| !is_same || at.elapsed() >= REPEAT_INTERVAL)
+        };
+        let mut changed: Vec<&Waiting> = all.iter().filter(is_due).collect();
+        changed.sort_by_key(|waiting| order(waiting));
         changed
     }
 
@@ -136,6 +137,6 @@ mod tests {
         }
         let changed = publisher.changed(&all);
         let names = changed.iter().map(|waiting| waiting.job.name.as_str());
-        assert_eq!(names.collect::<Vec<_>>(), ["never", "deleted", "rejected", "old", "recent"]);
+        assert_eq!(names.collect::<Vec<_>>(), ["never", "rejected", "old", "recent", "deleted"]);
     }
 }

@@ -40,7 +40,7 @@ impl<'a> WorkloadMap<'a> {
     pub(super) fn of(world: &'a World) -> WorkloadMap<'a> {
         // If a Job has several Workloads, the last one is used.
         let mut workloads: Vec<&Workload> = world.kueue.workloads.values().collect();
-        workloads.sort_by_key(|workload| workload.is_reserved());
+        workloads.sort_by_key(|workload| (!workload.is_terminating(), workload.is_reserved()));
         let keyed =
             workloads.into_iter().filter_map(|one| Some(((one.namespace(), one.job()?), one)));
         WorkloadMap { workloads: keyed.collect(), fault: world.kueue.fault.as_deref() }

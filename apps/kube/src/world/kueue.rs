@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::state::World;
-use crate::objects::{AdmissionCheck, CheckState, ObjectRef, Quota, ResourceFlavor, Uid, Workload};
+use crate::objects::{
+    AdmissionCheck, CheckState, Object as _, ObjectRef, Quota, ResourceFlavor, Uid, Workload,
+};
 
 /// The Kueue objects in the cluster.
 #[derive(Clone, Debug, Default)]
@@ -16,14 +18,18 @@ pub(crate) struct Kueue {
 }
 
 impl World {
-    /// Sets each Job's quota. If several Workloads have our check, prefers one that holds quota.
+    /// Sets each Job's quota. If several Workloads have our check, prefers those that are not being
+    /// deleted, and among these one that holds quota.
     pub(crate) fn join_quota(&mut self) {
         for job in self.jobs.values_mut() {
             job.quota = None;
         }
-        for workload in self.kueue.workloads.values() {
+        let workloads = self.kueue.workloads.values();
+        let (old, current): (Vec<_>, Vec<_>) = workloads.partition(|one| one.is_terminating());
+        for workload in current.into_iter().chain(old) {
             if let Some(job) = workload.job().and_then(|uid| self.jobs.get_mut(&uid))
                 && job.metadata.namespace == workload.metadata.namespace
+                && (job.quota.is_none() || !workload.is_terminating())
             {
                 let quotas = job.quota.take().into_iter().chain(quota(&self.kueue, workload));
                 job.quota = quotas.max_by_key(|quota| quota.reserved);

@@ -230,6 +230,15 @@ fn other_workloads_do_not_hide_a_jobs_quota() {
             world.kueue.workloads.remove(&other.uid());
         }
     }
+    let world = &mut cluster.model.world;
+    world.kueue.workloads.get_mut(&real.uid()).unwrap().status.conditions.clear();
+    let mut deleted = real.clone();
+    deleted.metadata.uid = Some("~".to_string());
+    deleted.metadata.deletion_timestamp =
+        serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();
+    world.kueue.workloads.insert(deleted.uid(), deleted);
+    world.join_quota();
+    assert_eq!(world.jobs[&job].quota.as_ref().unwrap().workload.uid, real.uid());
 }
 
 #[test]
