@@ -94,6 +94,14 @@ pub(crate) fn error_position(error: &serde_json::Error, line: &str) -> usize {
     line.floor_char_boundary(error.column().saturating_sub(1))
 }
 
+/// Returns the range of the key that ends at a position, perhaps with white space after it.
+fn key_before(line: &str, at: usize) -> Range<usize> {
+    let end = line[..line.ceil_char_boundary(at + 1)].trim_end().len();
+    let is_escaped = |quote| (quote - line[..quote].trim_end_matches('\\').len()) % 2 == 1;
+    let mut quotes = line[..end.saturating_sub(1)].rmatch_indices('"');
+    quotes.find(|(quote, _)| !is_escaped(*quote)).map_or(at, |(quote, _)| quote)..end
+}
+
 /// An object in a line.
 pub(crate) struct LineObject<'l> {
     pub(crate) line: &'l str,
@@ -108,10 +116,12 @@ impl<'l> LineObject<'l> {
         let start = line.len() - line.trim_start().len();
         let span = start..line.len();
         json::check(line.as_bytes()).map_err(|error| {
-            let at = error_position(&error, line);
+            let (at, reason) = (error_position(&error, line), json::reason(&error));
             // A repeated key is an error in the data.
-            let prefix = if error.is_data() { "" } else { "not JSON: " };
-            LineError::new(format!("{prefix}{}", json::reason(&error)), at..at)
+            if error.is_data() {
+                return LineError::new(reason, key_before(line, at));
+            }
+            LineError::new(format!("not JSON: {reason}"), at..at)
         })?;
         if !line[start..].starts_with('{') {
             return Err(LineError::new(

@@ -30,8 +30,9 @@ fn describe_dependencies(records: &[Record]) -> String {
     let found = Dependencies::of(records);
     let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
     if found.is_empty() {
-        return "no job in the log refers to a preceding job (fields 17 and 18); `pavior trace \
-                convert --sessions 20m` adds such references"
+        return "no job in the log refers to a preceding job (fields 17 and 18 in SWF, \
+                `SubmitLine` in sacct); `pavior trace convert --sessions 20m` writes an .swf log \
+                with such references"
             .to_string();
     }
     let (all, followed) = (records.len(), links.len());
@@ -60,7 +61,8 @@ pub(crate) fn print_rejected(
     for point in &specification.points {
         let scenario = Scenario::new(point.settings(), false, folder, &Histories::default());
         let unfollowed = scenario.map_err(Failure::from_input)?.unfollowed();
-        max_unfollowed = max_unfollowed.max(unfollowed.unwrap_or_default());
+        // The caller reports the same error for the run itself.
+        max_unfollowed = max_unfollowed.max(unfollowed.unwrap_or(0));
     }
     if max_unfollowed > 0 {
         let prefix = if specification.points.len() == 1 { "" } else { "up to " };

@@ -10,7 +10,9 @@ pub(crate) fn install<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(count(threads)?).build();
+    // For 0, rayon uses `RAYON_NUM_THREADS` or else one thread per core.
+    let threads = threads.map_or(Ok(0), |threads| count(Some(threads)))?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     Ok(pool
         .map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?
         .install(work))

@@ -153,7 +153,7 @@ impl From<KubeError> for Failure {
             | KubeError::Shape
             | KubeError::Slots(_)
             | KubeError::Name(_)
-            | KubeError::File { .. } => Failure::usage(error),
+            | KubeError::File(_) => Failure::usage(error),
             _ => Failure::other(error),
         }
     }

@@ -55,6 +55,7 @@ fn ignored_dependencies_are_reported() {
     let none = folder(&LOG.replace(" 1 60\n", " -1 -1\n"));
     let notes = simulate(&none.path("log.swf"), "--dependencies");
     assert!(notes.contains("note: no job in the log refers to a preceding job"), "{notes}");
+    assert!(notes.contains("fields 17 and 18 in SWF, `SubmitLine` in sacct"), "{notes}");
 }
 
 #[test]

@@ -206,10 +206,11 @@ fn errors_underline_the_wrong_part_of_a_line() {
         (held.replace("\"base\":[0,0],", ""), "stdin:1:19:", "a part must have the form"),
         ("{\"node\":[0,4]}".into(), "stdin:1:9:", "outside mesh:4x4"),
         ("{\"node\":[0,0],\"failed\":false}".into(), "stdin:1:24:", "only failed nodes"),
-        ("{\"node\":[0,0],\"node\":[0,0]}".into(), "stdin:1:20:", "appears twice"),
+        ("{\"node\":[0,0],\"node\":[0,0]}".into(), "stdin:1:15:", "appears twice"),
+        (r#"{"a\"b":1,"a\"b" :2}"#.into(), "stdin:1:11:", "appears twice"),
         (
             held.replace("\"sides\"", "\"base\":[1,1],\"sides\""),
-            "stdin:1:38:",
+            "stdin:1:33:",
             "`base` appears twice",
         ),
     ];

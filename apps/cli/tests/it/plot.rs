@@ -95,7 +95,9 @@ fn filters_reduce_the_number_of_series() {
         ("strategy=ff,tlb", "did you mean `tbl`?"),
         ("jobs=9", "no column `jobs`"),
         ("strategy=", "unknown strategy"),
-        ("strategy=ff,queue=3", "unknown strategy `queue=3`"),
+        ("strategy=ff,queue=3", "unknown parameter `queue`"),
+        ("strategy=ff,laod=0.5", "unknown parameter `laod`; did you mean `load`?"),
+        ("strategy=ff,tff:trun=all", "unknown strategy `tff:trun=all`"),
     ] {
         refused_for(&format!("plot {file} --filter {filter}"), reason);
     }

@@ -47,12 +47,33 @@ fn room_by_a_time_comes_from_ends_moves_and_requeues() {
     let plan = reply("--shape 4 --by 7 --now 5 --max-jobs 2");
     assert_eq!((&plan["requeued"], &plan["lost"]), (&json!(["a", "b"]), &json!(17.0)));
     assert_eq!(reply("--shape 4 --by 7")["requeued"], json!(null));
+    let moves_only = good_input(&line("--shape 4 --by 7 --format table"), ROW);
+    assert!(moves_only.starts_with("no plan that moves at most 3 jobs"), "{moves_only}");
     let table = line("--shape 4 --by 7 --format table --now 5 --max-jobs 2");
     let table = good_input(&table, ROW);
     assert!(table.contains("free by 7 after requeueing 2 jobs"), "{table}");
     assert!(table.contains("lost work (nodes × time): 17"), "{table}");
     for wrong in ["--by x", "--now 5", "--by 5 --now 6", "--by nan", "--by 7 --earliest"] {
         refused_input(&line(&format!("--shape 2 {wrong}")), ROW);
+    }
+}
+
+#[test]
+fn starts_are_parsed_only_to_requeue_jobs() {
+    const JOB: &str = r#"{"job":"a","parts":[{"base":[0],"sides":[2]}],"start":"soon","end":8}"#;
+    let line = "unblock --machine mesh:6 --busy - --shape 6 --by 9";
+    assert_eq!(crate::json(line, JOB)["awaited"], json!(["a"]));
+    assert!(refused_input(&format!("{line} --now 5"), JOB).contains("is not a number"));
+}
+
+#[test]
+fn lost_work_may_be_in_any_unit() {
+    const JOB: &str = r#"{"job":"a","parts":[{"base":[0,0],"sides":[64,64]}],"start":0}"#;
+    // One day, in nanoseconds, and one microsecond, in seconds.
+    for (now, lost) in [("86400000000000", 3.538_944e17), ("0.000001", 0.004)] {
+        let line = format!("unblock --machine mesh:64x64 --busy - --shape 1x1 --by {now}");
+        let plan = crate::json(&format!("{line} --now {now}"), JOB);
+        assert_eq!(plan["lost"], json!(lost));
     }
 }
 

@@ -61,8 +61,12 @@ fn condition(text: &str, table: &Table) -> Result<(&'static Parameter, Vec<Strin
     if known.contains(&values) {
         return Ok((parameter, vec![values.to_string()]));
     }
-    let within = |(at, part)| {
+    let within = |(at, part): (usize, &str)| {
         value(parameter, part, &known).map_err(|bad| {
+            // A later part such as `laod=0.5` is a condition with an unknown name. Options of a
+            // strategy, as in `tff:turn=all`, are not.
+            let name = part.split_once('=').filter(|(name, _)| at > 0 && !name.contains(':'));
+            let bad = name.and_then(|(name, _)| find_parameter(name, table).err()).unwrap_or(bad);
             let at = key.len() + 1 + at;
             BadName { span: bad.span.start + at..bad.span.end + at, ..bad }
         })

@@ -9,8 +9,9 @@ use crate::busy::Ends;
 use crate::failure::Failure;
 use crate::output::{MAX_WIDTH, Reply, Table};
 
-/// The factor by which lost work is multiplied before it is rounded to an integer.
-const LOSS_PARTS: f64 = 1000.0;
+/// The factor by which lost work is multiplied before it is rounded to an integer, unless the
+/// integers would be too large.
+const LOSS_SCALE: f64 = 1000.0;
 
 /// The time by which a plan must free a box or nodes.
 pub(super) struct Deadline {
@@ -27,15 +28,21 @@ impl UnblockReport {
         Deadline { by, now }: Deadline,
         limits: &SearchLimits,
     ) -> Result<(), Failure> {
-        let (ends, starts) = (self.busy.ends()?, self.busy.starts()?);
+        let ends = self.busy.ends()?;
+        let starts = if now.is_some() { self.busy.starts()? } else { Vec::new() };
         let loss = |job: JobId| {
             let run = (now? - starts[job.0 as usize]?).max(0.0);
-            Some((f64::from(self.busy.nodes(job)) * run * LOSS_PARTS).round() as u64)
+            Some(f64::from(self.busy.nodes(job)) * run)
         };
-        let prospect = |job: JobId| Prospect { end: ends.rank(job), loss: loss(job) };
+        let total: f64 = self.snapshot.jobs().filter_map(|(job, _)| loss(job)).sum();
+        let loss_scale = LOSS_SCALE.min((62.0 - total.log2().ceil()).exp2());
+        let scaled = |job: JobId| Some((loss(job)? * loss_scale).round() as u64);
+        let prospect = |job: JobId| Prospect { end: ends.rank(job), loss: scaled(job) };
         let RoomBy { plan, proven } =
             room_by(&self.snapshot, room, ends.rank_at(by), prospect, limits);
-        let answer = RoomAnswer { report: self, plan, proven, by, ends: &ends };
+        let requeues = now.is_some();
+        let answer =
+            RoomAnswer { report: self, plan, proven, by, ends: &ends, requeues, loss_scale };
         let header = ["job", "from", "to", "when"];
         let rows = answer.rows();
         let reply = Reply {
@@ -55,6 +62,10 @@ struct RoomAnswer<'a> {
     proven: bool,
     by: f64,
     ends: &'a Ends<'a>,
+    /// True if the plan may requeue jobs.
+    requeues: bool,
+    /// The factor by which `plan.lost` was multiplied.
+    loss_scale: f64,
 }
 
 impl RoomAnswer<'_> {
@@ -74,7 +85,7 @@ impl RoomAnswer<'_> {
         json!({
             "by": self.by,
             "proven": self.proven,
-            "lost": plan.map(|plan| plan.lost as f64 / LOSS_PARTS),
+            "lost": plan.map(|plan| plan.lost as f64 / self.loss_scale),
             "requeued": plan.map(|plan| report.names(&plan.requeued)),
             "cost": plan.map(|plan| plan.moves.cost),
             "jobs": plan.map(|plan| report.names(&plan.moves.jobs)),
@@ -108,7 +119,8 @@ impl RoomAnswer<'_> {
     fn sentence(&self, limits: &SearchLimits) -> String {
         let (report, by) = (self.report, self.by);
         let Some(plan) = &self.plan else {
-            let plan = format!("no plan that moves or requeues at most {}", jobs(limits.max_jobs));
+            let changes = if self.requeues { "moves or requeues" } else { "moves" };
+            let plan = format!("no plan that {changes} at most {}", jobs(limits.max_jobs));
             return if self.proven {
                 format!("{plan} makes room by {by}")
             } else {
@@ -118,7 +130,7 @@ impl RoomAnswer<'_> {
         let place = plan.moves.boxes.first();
         let place = place.map_or_else(String::new, |at| format!(": {}", report.describe(at)));
         let lost = if plan.lost > 0 {
-            format!("; lost work (nodes × time): {}", plan.lost as f64 / LOSS_PARTS)
+            format!("; lost work (nodes × time): {}", plan.lost as f64 / self.loss_scale)
         } else {
             String::new()
         };
