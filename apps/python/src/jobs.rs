@@ -58,12 +58,14 @@ impl std::fmt::Display for JobName {
 const TABLED: u64 = 1 << 63;
 
 /// The names of the jobs that hold nodes. If a name is a non-negative number, it is also the job's
-/// number. The machine itself stores these jobs and their order, so this table is usually empty.
+/// number. The machine itself stores the order of the jobs.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {
     tabled: FxHashMap<JobName, JobId>,
     names: FxHashMap<JobId, JobName>,
-    next_tabled: u64,
+    /// The serial numbers of the grants. No two grants of a machine have the same serial number.
+    serials: FxHashMap<JobId, u64>,
+    last_serial: u64,
     next_name: i64,
 }
 
@@ -92,8 +94,13 @@ impl Jobs {
     pub(crate) fn number_for(&self, name: &JobName) -> JobId {
         match name {
             JobName::Number(number) if *number >= 0 => JobId(*number as u64),
-            _ => JobId(TABLED + self.next_tabled),
+            _ => JobId(TABLED + self.last_serial),
         }
+    }
+
+    /// Returns the serial number of a job's grant; 0 if the job was copied from a simulation.
+    pub(crate) fn serial(&self, name: &JobName) -> u64 {
+        self.number(name).and_then(|number| self.serials.get(&number)).copied().unwrap_or(0)
     }
 
     pub(crate) fn name(&self, number: JobId) -> JobName {
@@ -102,17 +109,17 @@ impl Jobs {
 
     /// Adds a job with the number that [`Jobs::number_for`] returned.
     pub(crate) fn add(&mut self, name: &JobName, number: JobId) {
+        self.last_serial += 1;
+        self.serials.insert(number, self.last_serial);
         if number.0 >= TABLED {
-            self.next_tabled += 1;
             self.tabled.insert(name.clone(), number);
             self.names.insert(number, name.clone());
         }
     }
 
     pub(crate) fn remove(&mut self, number: JobId) {
-        if number.0 >= TABLED
-            && let Some(name) = self.names.remove(&number)
-        {
+        self.serials.remove(&number);
+        if let Some(name) = self.names.remove(&number) {
             self.tabled.remove(&name);
         }
     }

@@ -247,16 +247,21 @@ def test_a_machine_with_a_python_strategy_cannot_be_stored() -> None:
             store()
 
 
-def test_an_allocation_never_releases_a_later_job_with_its_name() -> None:
+@pytest.mark.parametrize("job", ["a", 7, -7])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 2)])
+def test_an_allocation_never_releases_a_later_job_with_its_name(
+    job: int | str, shape: tuple[int, int]
+) -> None:
     machine = Machine("mesh:4x4")
-    with machine.allocate((2, 2), job="a") as first:
+    with machine.allocate((2, 2), job=job) as first:
+        listed = machine.jobs[job]
         first.release()
-        machine.allocate((3, 3), job="a")
-    assert machine.busy == 9
-    for release in (first.release, lambda: machine.release(first)):
+        machine.allocate(shape, job=job)
+    assert machine.busy == shape[0] * shape[1]
+    for release in (first.release, listed.release, lambda: machine.release(first)):
         with pytest.raises(KeyError, match="no longer holds these nodes"):
             release()
-    machine.release("a")
+    machine.jobs[job].release()
     assert machine.free == 16
 
 

@@ -27,6 +27,11 @@ LONGEST = 200
 """The maximum length of a formatted list, in characters."""
 
 
+def _is_own(value: object) -> bool:
+    """Returns True for a strategy or scheduler of the caller's own, which is a class or a function."""
+    return callable(value)
+
+
 def _plain(value: Any) -> Any:
     """Converts numpy values, and any iterables except text, to Python values and lists."""
     value = value.tolist() if hasattr(value, "tolist") else value
@@ -56,7 +61,7 @@ def _toml(value: object) -> str:
         return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
-    if callable(value):
+    if _is_own(value):
         return json.dumps(name_of(value))
     if isinstance(value, os.PathLike):
         return json.dumps(os.fspath(value), ensure_ascii=False)
@@ -109,7 +114,7 @@ def _own(parameters: dict[str, Any]) -> list[OwnClass]:
     for key in ("strategy", "strategies", "scheduler", "schedulers"):
         given = parameters.get(key, [])
         given = given if isinstance(given, list) else [given]
-        own += [one for one in given if callable(one)]
+        own += [one for one in given if _is_own(one)]
     return own
 
 

@@ -241,7 +241,7 @@ class Machine:
     def jobs(self) -> Mapping[JobName, Allocation]:
         """A snapshot of the jobs that hold nodes, in the order granted."""
     def to_json(self) -> str:
-        """Returns the state as JSON, for `from_json`."""
+        """Returns the state as JSON, for `from_json`. Raises `TypeError` if the strategy is a Python class."""
     @classmethod
     def from_json(cls, text: str) -> Machine:
         """Creates a machine from the output of `to_json`. A strategy that makes random choices restarts its

@@ -20,6 +20,8 @@ pub(crate) struct Allocation {
     pub(super) shared: Arc<SharedState>,
     pub(super) name: JobName,
     pub(super) placement: Placement,
+    /// The serial number of the grant.
+    pub(super) serial: u64,
 }
 
 #[pymethods]
@@ -87,8 +89,8 @@ impl Allocation {
 impl Allocation {
     /// Returns true if the job still holds these nodes. If not, a later job may have its name.
     fn is_held(&self, inner: &Inner) -> bool {
-        let number = inner.jobs.number(&self.name);
-        number.and_then(|job| inner.machine.placement(job)) == Some(&self.placement)
+        let Inner { machine, jobs, .. } = inner;
+        jobs.has(machine, &self.name) && jobs.serial(&self.name) == self.serial
     }
 
     fn words(&self) -> String {

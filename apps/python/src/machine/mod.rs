@@ -84,7 +84,8 @@ impl Machine {
             return Err(failed(py, &error));
         }
         inner.jobs.add(&name, number);
-        Ok(Allocation { shared: self.shared.clone(), name, placement })
+        let serial = inner.jobs.serial(&name);
+        Ok(Allocation { shared: self.shared.clone(), name, placement, serial })
     }
 }
 
@@ -387,13 +388,14 @@ impl Machine {
         for (number, placement) in inner.machine.grants() {
             let (shared, placement) = (self.shared.clone(), placement.clone());
             let name = inner.jobs.name(number);
-            let key = name.to_object(py)?;
-            jobs.set_item(key, Py::new(py, Allocation { shared, name, placement })?)?;
+            let (key, serial) = (name.to_object(py)?, inner.jobs.serial(&name));
+            jobs.set_item(key, Py::new(py, Allocation { shared, name, placement, serial })?)?;
         }
         Ok(PyMappingProxy::new(py, jobs.as_mapping()))
     }
 
-    /// Returns the state as JSON, for `from_json`.
+    /// Returns the state as JSON, for `from_json`. Raises `TypeError` if the strategy is a Python
+    /// class.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.shared.lock(py)?;
         state::to_json(&self.shared, &inner)
