@@ -95,9 +95,9 @@ apt-get remove -q -y pavior pavior-slurm >apt.log 2>&1 || { cat apt.log; exit 1;
 [ -z "$(hash -r; type -P pavior)" ]
 [ -f /etc/pavior/slurm.toml ]
 apt-get purge -q -y pavior-slurm >apt.log 2>&1 || { cat apt.log; exit 1; }
-left=$(find / -xdev \( -path /proc -o -path /tmp -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \
-  -o -path "$1" \) -prune \
-  -o -iname '*pavior*' ! -name 90pavior -print) # 90pavior belongs to the chroot itself.
+left=$(find / -xdev \( -path /proc -o -path /tmp -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache -o -path "$1" \) -prune \
+  -o -iname '*pavior*' ! -name 90pavior -print | # 90pavior belongs to the chroot itself.
+  while read -r found; do [[ $1 == "$found"/* ]] || echo "$found"; done) # The clone may be called pavior.
 [ -z "$left" ] || { echo "left behind: $left" >&2; exit 1; }
 
 part "the wheel"
