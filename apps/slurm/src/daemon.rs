@@ -57,8 +57,8 @@ pub struct DaemonOptions {
 ///
 /// # Errors
 /// Returns an error if the configuration does not match the cluster, if the daemon lacks
-/// permissions, or if metrics cannot be served. While Slurm does not respond, cycles are skipped,
-/// which is an error only if a single cycle was requested.
+/// permissions, or if metrics cannot be served. Skips cycles while Slurm does not respond; this is
+/// an error only if a single cycle was requested.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let mut registry = registry(metrics::PREFIX);

@@ -57,7 +57,7 @@ pub(crate) fn is_main(tick: f64) -> bool {
     }
 }
 
-/// Formats a time in the largest unit that is at most `size` or, if there is none, in the last one.
+/// Formats a time in the largest unit that is at most `size` or, failing that, in the last one.
 fn in_unit(time: f64, size: f64, units: [(f64, &str); 4]) -> String {
     if time == 0.0 {
         return "0".to_string();

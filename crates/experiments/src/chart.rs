@@ -66,7 +66,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     }
 }
 
-/// Returns the value to draw (the median or, if there is none, the mean) and its interval.
+/// Returns the value to draw (the median or, failing that, the mean) and its interval.
 fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     if let Some(median) = row.median {
         return Some((median.value, median.interval));

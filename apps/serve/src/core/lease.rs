@@ -175,7 +175,7 @@ impl WaitingRequest {
     }
 }
 
-/// Returns the run time that schedulers assume: the estimate or, if there is none, the time to
+/// Returns the run time that schedulers assume: the estimate or, failing that, the time to
 /// live.
 pub(crate) fn estimate(stated_ms: Option<u64>, ttl_ms: Option<u64>) -> Time {
     stated_ms.or(ttl_ms).map_or(UNLIMITED, micros)

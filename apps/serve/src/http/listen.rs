@@ -95,8 +95,8 @@ struct TlsFile<'a> {
 }
 
 impl Address {
-    /// Parses `unix:PATH` or `HOST:PORT`, with or without `http://` or `https://`. Only the TLS files
-    /// determine whether TLS is used.
+    /// Parses `unix:PATH` or `HOST:PORT`, with or without `http://` or `https://`. Only the TLS
+    /// files determine whether TLS is used.
     ///
     /// # Errors
     /// Returns an error if the text has none of these forms, or if the host is unknown.

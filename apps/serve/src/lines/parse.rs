@@ -40,7 +40,7 @@ impl Message {
         JobName::deserialize(name).map_err(|_| "\"job\" must be an integer or a string".to_string())
     }
 
-    /// Reads the requested shape or, if there is none, the number of nodes, for the shape rule to
+    /// Reads the requested shape or, failing that, the number of nodes, for the shape rule to
     /// convert.
     pub(super) fn ask(&self, grid: &Grid) -> Result<Ask, String> {
         let sides = |shape: &Value| {

@@ -15,7 +15,7 @@ pub(crate) fn shaper(grid: &Grid) -> Shaper {
     Shaper::new(&"compact".parse().expect("`compact` is a shape rule"), grid, 1, 0)
 }
 
-/// Returns a job's request: the shape in its comment or, if there is none, the box that the shape
+/// Returns a job's request: the shape in its comment or, failing that, the box that the shape
 /// rule derives from the number of nodes.
 ///
 /// # Errors

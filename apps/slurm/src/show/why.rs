@@ -139,7 +139,7 @@ fn placement(config: &Config, planner: &Planner, id: JobId) -> String {
     held.map_or(Vec::new(), |held| held.parts().iter().map(words).collect()).join("; ")
 }
 
-/// Returns the start time that the scheduler has reserved or, if there is none, a prediction that
+/// Returns the start time that the scheduler has reserved or, failing that, a prediction that
 /// assumes that every job runs until its time limit.
 fn planned_start(
     config: &Config,

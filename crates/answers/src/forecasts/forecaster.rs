@@ -440,7 +440,7 @@ const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 /// The source of the run times in a future that has no random draws.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// The estimate or, if there is none, the usual run time of similar jobs.
+    /// The estimate or, failing that, the usual run time of similar jobs.
     Estimates,
     /// The corrected estimate ([`Past::corrected`]).
     CorrectedEstimates,

@@ -1,4 +1,4 @@
-//! Finds a free position for a box or, if there is none, the largest free boxes that are smaller.
+//! Finds a free position for a box or, failing that, the largest free boxes that are smaller.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -147,7 +147,7 @@ struct NeighbourAllocation {
 }
 
 impl NeighbourAllocation {
-    /// Finds a rectangle by First Fit or, if there is none, by All-Shapes First Fit. `exact` is the
+    /// Finds a rectangle by First Fit or, failing that, by All-Shapes First Fit. `exact` is the
     /// requested shape if it has n nodes.
     fn rectangle(
         &mut self,

@@ -138,7 +138,7 @@ impl Buddies {
         parts
     }
 
-    /// Returns the base of the first free block at `level` or, if there is none, at a higher level.
+    /// Returns the base of the first free block at `level` or, failing that, at a higher level.
     pub(crate) fn first_from(&mut self, level: usize) -> Option<Coordinates> {
         let mut levels = self.free.iter().skip(level).inspect(|_| self.work.boxes += 1);
         let base = levels.find_map(|blocks| blocks.after(None))?;
