@@ -74,15 +74,15 @@ pub(crate) fn for_each_line(
         if read.map_err(|error| FileError::read(path, error))? == 0 {
             break;
         }
-        let line = String::from_utf8_lossy(&bytes);
+        let (line, invalid) = match std::str::from_utf8(&bytes) {
+            Ok(line) => (line.into(), None),
+            Err(error) => (String::from_utf8_lossy(&bytes), Some(error.valid_up_to())),
+        };
         let line = line.trim_end();
-        let parsed = match std::str::from_utf8(&bytes) {
-            Err(error) => {
-                let at = error.valid_up_to();
-                Err(LineError::new("not UTF-8 text", at..at))
-            }
-            Ok(_) if line.trim_start().is_empty() => Ok(()),
-            Ok(_) => parse(line, number),
+        let parsed = match invalid {
+            Some(at) => Err(LineError::new("not UTF-8 text", at..at)),
+            None if line.is_empty() => Ok(()),
+            None => parse(line, number),
         };
         parsed.map_err(|error| error.in_line(&name, number, line))?;
     }

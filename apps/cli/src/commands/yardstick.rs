@@ -171,10 +171,10 @@ fn print_verdicts(judged: &Judged) -> Result<(), Failure> {
 }
 
 fn print_board(format: Format, board: &Board) -> Result<(), Failure> {
-    let rows: Vec<Vec<String>> = board.rows.iter().map(Row::cells).collect();
+    let rows = || -> Vec<Vec<String>> { board.rows.iter().map(Row::cells).collect() };
     match format {
-        Format::Csv => output::csv(&Row::COLUMNS, &rows),
-        Format::Json => output::json(&output::objects(&Row::COLUMNS, 3, &rows)),
+        Format::Csv => output::csv(&Row::COLUMNS, &rows()),
+        Format::Json => output::json(&output::objects(&Row::COLUMNS, 3, &rows())),
         Format::Table => {
             let header = ["scenario", "jobs", "best", "under", "hours", "bound", "gap", "ratio"];
             let mut table = Table::new(&header, 1).with_words(2).with_words(3);

@@ -96,7 +96,7 @@ impl EventPublisher {
             order(waiting).is_none_or(|(is_same, at)| !is_same || at.elapsed() >= REPEAT_INTERVAL)
         };
         let mut changed: Vec<&Waiting> = all.iter().filter(is_due).collect();
-        changed.sort_by_key(|waiting| order(waiting));
+        changed.sort_by_cached_key(|waiting| order(waiting));
         changed
     }
 

@@ -103,8 +103,7 @@ fn with_grid<T>(
     machine: Option<&str>,
     parse: impl FnOnce(&Grid) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
-    let unknown = app.machine_index(machine).err();
-    parse(app.grid(machine)).map_err(|problem| unknown.unwrap_or(problem))
+    parse(app.grid(machine)).map_err(|problem| app.machine_index(machine).err().unwrap_or(problem))
 }
 
 /// Executes many commands in order. Each command is decided separately, so a refusal does not stop
