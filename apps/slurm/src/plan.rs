@@ -286,7 +286,10 @@ impl Cycle<'_> {
             let limit = limits.exceeded_by(job).unwrap_or_else(|| job.reason.clone());
             (index, notes::limited_note(&limit))
         };
-        limited.map(note).collect()
+        let mut limited: Vec<(usize, &SlurmJob)> = limited.collect();
+        // Only the oldest are written, so the others need no text.
+        limited.sort_by_cached_key(|(_, job)| self.memory.noted_at(job));
+        limited.into_iter().take(MAX_NOTED_JOBS).map(note).collect()
     }
 
     /// Writes notes that have changed: the given notes and those for the first jobs that are
@@ -309,8 +312,7 @@ impl Cycle<'_> {
         let mut written = 0;
         for (index, note) in all {
             let job = &world.ledger.jobs[index];
-            let known = self.memory.job(job);
-            if is_recent(known.note.as_ref().map(|(at, _)| *at), now, NOTE_INTERVAL_S) {
+            if is_recent(self.memory.noted_at(job), now, NOTE_INTERVAL_S) {
                 continue;
             }
             let comment = match note {
@@ -322,6 +324,7 @@ impl Cycle<'_> {
                     notes::waiting_note(world, &snapshot, &request, planned)
                 }
             };
+            let known = self.memory.job(job);
             let is_new = known.note.as_ref().is_none_or(|(_, text)| *text != comment);
             known.note = Some((now, comment.clone()));
             if is_new {

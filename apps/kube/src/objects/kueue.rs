@@ -166,8 +166,7 @@ impl Workload {
     /// Returns the uid of the Workload's controller, or of the Job in its label if it has none.
     /// Kueue sets both, but users can put any uid into a label.
     pub(crate) fn job(&self) -> Option<Uid> {
-        let controller = self.controller().map(|owner| owner.uid.as_str());
-        controller.or_else(|| self.label(JOB)).map(|uid| Uid(uid.to_string()))
+        self.owner_id().or_else(|| self.label(JOB)).map(|uid| Uid(uid.to_string()))
     }
 
     /// Returns true if quota is reserved and is not being revoked.

@@ -114,7 +114,7 @@ fn answer_strays(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> {
     let answers = kueue.workloads.values().filter_map(|workload| {
         let quota = quota(kueue, workload).filter(|quota| quota.reserved)?;
         let is_open = quota.check.name == check && quota.check.state == CheckState::Pending;
-        let answer = answer_stray(index, workload, quota_s).filter(|_| is_open)?;
+        let answer = if is_open { answer_stray(index, workload, quota_s)? } else { return None };
         Some(check_action(&quota, answer, None))
     });
     answers.collect()

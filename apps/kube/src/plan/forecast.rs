@@ -10,7 +10,7 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use pavior::answers::forecasts::{
     Kind, QueueForecast, Start, StartJson, StartQuestion, StartWords,
 };
-use pavior::workload::{Job as Run, Service, TimeUnit};
+use pavior::workload::{Job as Run, TimeUnit};
 use pavior::{Grid, JobId, Time};
 use pavior_cluster::NO_LIMIT_S;
 
@@ -54,15 +54,9 @@ impl History {
             let limit = group.seconds().map(seconds);
             let run_time = seconds(end.saturating_sub(start).max(1) as u64);
             let created = group.jobs().iter().map(|job| job.created()).max().unwrap_or(0);
-            let job = Run {
-                id: JobId(0),
-                index: 0,
-                number: 0,
-                arrival: seconds(created.clamp(0, start.max(0)) as u64),
-                request,
-                service: Service::Run(run_time),
-                estimate: limit.unwrap_or(run_time),
-            };
+            let arrival = seconds(created.clamp(0, start.max(0)) as u64);
+            let job = Run::new(JobId(0), arrival, request, run_time);
+            let job = Run { estimate: limit.unwrap_or(run_time), ..job };
             let kind = kind(group.first().namespace(), request.nodes, limit);
             ended.push((end, (job, kind)));
         }
@@ -201,10 +195,7 @@ mod tests {
     #[test]
     fn the_jobs_that_ended_last_are_remembered() {
         let run = |end: i64| {
-            let (arrival, second) = (Time(end as u64), seconds(1));
-            let service = Service::Run(second);
-            let (id, request) = (JobId(0), Request::nodes(1));
-            let job = Run { id, index: 0, number: 0, arrival, request, service, estimate: second };
+            let job = Run::new(JobId(0), Time(end as u64), Request::nodes(1), seconds(1));
             (end, (job, kind("team", 1, None)))
         };
         let mut history = History::default();
