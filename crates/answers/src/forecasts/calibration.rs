@@ -1,5 +1,6 @@
 //! Corrects forecasts based on the errors of earlier forecasts.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use pavior_kernel::Time;
@@ -152,13 +153,8 @@ impl Residuals {
     }
 }
 
-/// The shifts that apply to each quantile at one time.
-pub(crate) struct Corrections {
-    /// The shifts for each size class with enough promises.
-    classes: BTreeMap<u32, Differences>,
-    /// The shifts for jobs of all other size classes.
-    all: Differences,
-}
+/// The shifts that apply to each quantile at one time, by size class.
+pub(crate) struct Corrections(BTreeMap<u32, Differences>);
 
 impl Corrections {
     /// Returns the 5%, 50% and 95% quantiles of a job's remaining wait, computed from its waits in
@@ -166,7 +162,7 @@ impl Corrections {
     pub(crate) fn waits(&self, kind: &Kind, futures: &[Time]) -> WaitForecast {
         let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
         let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
-        let shifts = self.classes.get(&kind.size_class()).unwrap_or(&self.all);
+        let shifts = self.0[&kind.size_class()];
         let [low, median, high] = [LOW, MEDIAN, HIGH].map(|which| raw[which] + shifts[which]);
         WaitForecast { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
     }
@@ -183,22 +179,24 @@ impl Calibration {
         self.all.latest.len() + self.late.len() >= ENOUGH
     }
 
-    /// Computes the corrections that apply at time `now`. Takes O(n) time on average, where n is
-    /// the number of errors: at most [`LATEST`] per size class from started jobs, and one from
-    /// each late job.
-    pub(crate) fn corrections(&self, now: Time) -> Corrections {
+    /// Computes the corrections for jobs of the given kinds at time `now`. Takes O(n) time on
+    /// average for n errors: at most [`LATEST`] per size class, and one from each late job.
+    pub(crate) fn corrections(&self, now: Time, kinds: &[Kind]) -> Corrections {
         let mut late: BTreeMap<u32, Vec<Differences>> = BTreeMap::new();
         for promise in self.late.iter().filter_map(|job| self.open.get(job)) {
             late.entry(promise.class).or_default().push(promise.residual(now));
         }
-        let shifts = |(class, own): (&u32, &Residuals)| {
-            let late = late.get(class).map_or(&[][..], Vec::as_slice);
-            Some((*class, own.shifts(late)?))
+        let all = LazyCell::new(|| {
+            let late: Vec<Differences> = late.values().flatten().copied().collect();
+            self.all.shifts(&late).unwrap_or([-MARGIN, 0.0, MARGIN])
+        });
+        let shifts = |class: u32| {
+            let late = late.get(&class).map_or(&[][..], Vec::as_slice);
+            let own = self.classes.get(&class).and_then(|own| own.shifts(late));
+            (class, own.unwrap_or_else(|| *all))
         };
-        let classes = self.classes.iter().filter_map(shifts).collect();
-        let late: Vec<Differences> = late.into_values().flatten().collect();
-        let all = self.all.shifts(&late).unwrap_or([-MARGIN, 0.0, MARGIN]);
-        Corrections { classes, all }
+        let classes: BTreeSet<u32> = kinds.iter().map(Kind::size_class).collect();
+        Corrections(classes.into_iter().map(shifts).collect())
     }
 
     /// Records a forecast for a waiting job. Later forecasts for the same job are ignored.
@@ -311,7 +309,7 @@ mod tests {
         let mut stream = Stream::new(1, 0, "test");
         let (mut held, mut now) = (0, Time(0));
         for number in 0..2000 {
-            let forecast = calibration.corrections(now).waits(&kind, &[hour; 8]);
+            let forecast = calibration.corrections(now, &[kind]).waits(&kind, &[hour; 8]);
             calibration.promise(JobId(number), now, &kind, &forecast);
             let [low, _, high] = forecast.waits;
             let wait = Time(stream.between(hour.0, 3 * hour.0));
@@ -338,7 +336,8 @@ mod tests {
         assert_eq!(calibration.record(), Record { made: 100, kept: 0, broken: 100 });
         assert!(calibration.is_learned(), "the errors so far shift the intervals");
         let now = Time(3600 * SECOND);
-        let [low, ..] = calibration.corrections(now).waits(&kind, &[Time(SECOND); 8]).waits;
+        let [low, ..] =
+            calibration.corrections(now, &[kind]).waits(&kind, &[Time(SECOND); 8]).waits;
         assert!(low > Time(700 * SECOND), "a hundred jobs have waited an hour: {low}");
         calibration.withdrawn(JobId(7));
         assert_eq!((calibration.open.len(), calibration.late.len()), (99, 99));

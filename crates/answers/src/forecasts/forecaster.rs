@@ -266,14 +266,14 @@ impl Forecaster {
         futures.extend(self.drawn(state, now)?);
         let mut planned = self.starts(futures, now, jobs)?;
         let drawn = planned.split_off(plans.len());
-        let corrections = self.calibration.corrections(now);
+        let kinds: Vec<_> = jobs.iter().map(|id| *self.kinds.get(id).unwrap_or(&UNKNOWN)).collect();
+        let corrections = self.calibration.corrections(now, &kinds);
         let mut forecasts = Vec::with_capacity(jobs.len());
-        for (place, (&job, &plan)) in jobs.iter().zip(&planned[0]).enumerate() {
-            let kind = self.kinds.get(&job).copied().unwrap_or(UNKNOWN);
+        for (place, ((&job, &plan), kind)) in jobs.iter().zip(&planned[0]).zip(&kinds).enumerate() {
             let starts = drawn.iter().map(|starts| starts[place]);
-            let wait = wait_forecast(&corrections, now, &kind, plan, starts);
+            let wait = wait_forecast(&corrections, now, kind, plan, starts);
             if let Some(wait) = &wait {
-                self.calibration.promise(job, now, &kind, wait);
+                self.calibration.promise(job, now, kind, wait);
             }
             forecasts.push(Forecast::of(job, now, plan, wait));
         }
@@ -315,7 +315,8 @@ impl Forecaster {
         let futures = self.drawn(state, now)?;
         let drawn = self.starts(futures, now, &[job])?;
         let starts = drawn.iter().map(|starts| starts[0]);
-        let wait = wait_forecast(&self.calibration.corrections(now), now, kind, plan, starts);
+        let wait =
+            wait_forecast(&self.calibration.corrections(now, &[*kind]), now, kind, plan, starts);
         Ok(Forecast::of(job, now, plan, wait))
     }
 
